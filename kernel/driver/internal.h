@@ -25,6 +25,12 @@ struct binding {
     struct list memory; /* released with the last reference, the newest first */
 };
 
+/*
+ * A record of this size, which begins with its struct resource; NULL: no memory. lasts: it stays
+ * until the last reference to the binding goes.
+ */
+void *resource_new(struct device *dev, u64 bytes, void (*release)(struct resource *r), bool lasts);
+
 struct binding *binding_new(void);
 void binding_end(struct device *dev); /* steps 3 and 4 of a removal, or of a probe that failed */
 void binding_wake(struct binding *b); /* wakes all queues of dev_waitq */

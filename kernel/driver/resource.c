@@ -66,7 +66,7 @@ void binding_end(struct device *dev)
     binding_put(b);
 }
 
-static void *acquire(struct device *dev, u64 bytes, void (*release)(struct resource *r), bool lasts)
+void *resource_new(struct device *dev, u64 bytes, void (*release)(struct resource *r), bool lasts)
 {
     struct resource *r = kzalloc(bytes);
 
@@ -91,34 +91,9 @@ static void free_memory(struct resource *r)
 
 void *dev_zalloc(struct device *dev, u64 bytes)
 {
-    struct memory *m = acquire(dev, sizeof(*m) + bytes, free_memory, true);
+    struct memory *m = resource_new(dev, sizeof(*m) + bytes, free_memory, true);
 
     return m ? m->data : NULL;
-}
-
-struct at_end {
-    struct resource r;
-    void (*fn)(void *arg);
-    void *arg;
-};
-
-static void call_at_end(struct resource *r)
-{
-    struct at_end *e = container_of(r, struct at_end, r);
-
-    e->fn(e->arg);
-    kfree(e);
-}
-
-int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg)
-{
-    struct at_end *e = acquire(dev, sizeof(*e), call_at_end, true);
-
-    if (!e)
-        return -ENOMEM;
-    e->fn = fn;
-    e->arg = arg;
-    return 0;
 }
 
 /* The linear map covers all registers: a window is only the exclusive right to use them. */
@@ -150,7 +125,7 @@ volatile u8 *dev_ioremap(struct device *dev, u32 n)
     for (w = windows; w; w = w->next)
         if (pa < w->pa + w->bytes && w->pa < pa + bytes)
             return NULL; /* another driver has claimed it */
-    w = acquire(dev, sizeof(*w), free_window, false);
+    w = resource_new(dev, sizeof(*w), free_window, false);
     if (!w)
         return NULL;
     w->pa = pa;
@@ -178,7 +153,7 @@ void *dev_dma_alloc(struct device *dev, u64 bytes)
 {
     u64 pages = ALIGN_UP(bytes, PAGE_SIZE) >> PAGE_SHIFT;
     pa_t pa = page_alloc_contig(pages);
-    struct dma *d = pa ? acquire(dev, sizeof(*d), free_dma, false) : NULL;
+    struct dma *d = pa ? resource_new(dev, sizeof(*d), free_dma, false) : NULL;
 
     if (!d) {
         if (pa)
@@ -208,7 +183,7 @@ static void free_queue(struct resource *r)
 
 int dev_waitq(struct device *dev, struct waitq *queue)
 {
-    struct queue *q = acquire(dev, sizeof(*q), free_queue, true);
+    struct queue *q = resource_new(dev, sizeof(*q), free_queue, true);
 
     if (!q)
         return -ENOMEM;
@@ -244,7 +219,7 @@ int dev_task(struct device *dev, struct task *task, void (*fn)(void *arg), void 
     struct managed_task *t;
 
     KASSERT(!dev->binding->has_irq); /* free_task runs first: the handler could still queue it */
-    t = acquire(dev, sizeof(*t), free_task, false);
+    t = resource_new(dev, sizeof(*t), free_task, false);
     if (!t)
         return -ENOMEM;
     task_init(task, fn, arg);
@@ -268,7 +243,7 @@ static void free_handler(struct resource *r)
 
 int dev_irq(struct device *dev, irq_handler fn, void *arg)
 {
-    struct handler *h = acquire(dev, sizeof(*h), free_handler, false);
+    struct handler *h = resource_new(dev, sizeof(*h), free_handler, false);
     int err;
 
     if (!h)

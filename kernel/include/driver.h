@@ -90,7 +90,7 @@ struct device {
 
 /* Zeroed memory that lives as long as the last open file of this binding. */
 void *dev_zalloc(struct device *dev, u64 bytes);
-/* Calls fn(arg) right before that memory is freed. */
+/* Calls fn(arg) right before that memory is freed (opt/hotplug). */
 int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg);
 /* Registers: the n-th "reg" of the node, claimed exclusively. */
 volatile u8 *dev_ioremap(struct device *dev, u32 n);

@@ -52,7 +52,6 @@ struct mutex {
 
 void mutex_init(struct mutex *m, const char *name);
 void mutex_lock(struct mutex *m);
-bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
 bool mutex_held(const struct mutex *m);
 

@@ -6,13 +6,11 @@ struct sbi_result {
     long error, value;
 };
 
-bool sbi_probe(u32 extension);
 /* 0 to 2: mvendorid, marchid, mimpid. */
 u64 sbi_machine_id(u32 which);
 void sbi_set_timer(u64 when);
 void sbi_send_ipi(u64 hart_mask, u64 hart_base);
 void sbi_remote_sfence(u64 hart_mask, u64 hart_base, u64 start, u64 size);
 long sbi_hart_start(u64 hartid, u64 start_pa, u64 opaque);
-long sbi_hart_status(u64 hartid);
 void sbi_console_putchar(int c);
 void sbi_system_reset(u32 type, u32 reason);

@@ -25,8 +25,6 @@ int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
 void signal_fault(int sig, int code, u64 addr);
 bool signal_pending(const struct thread *t);
 bool kill_pending(const struct thread *t);
-/* Blocked or ignored by the current process: tty background checks. */
-bool signal_is_ignored(const struct proc *p, int sig);
 /* Temporary mask for ppoll, pselect, epoll_pwait, sigsuspend; restored at delivery or by _end. */
 void signal_mask_begin(sigset_t mask);
 void signal_mask_end(void);

@@ -48,9 +48,17 @@ bool task_del(struct task *t);
 /* Wait until everything queued before has run, including what runs now. May sleep. */
 void taskq_barrier(struct taskq *q);
 
+/* Runs a copy of a task that has left its queue, for its origin. */
+void task_run(const struct task *t, bool softirq);
+
+/* opt/toyusb */
+#ifdef CONFIG_TOYUSB
 /* Run t->fn at the end of the current interrupt (or at once when there is none), no sleeping. */
 void softirq_raise(struct task *t);
 void softirq_run(void);
+#else
+static inline void softirq_run(void) {}
+#endif
 
 /* The origin that this thread's deferred work would carry. */
 void work_origin_capture(struct work_origin *origin);

@@ -60,8 +60,6 @@ void timeout_init_entry(struct timeout *t, enum timeout_kind kind, void (*fn)(vo
  */
 /* Arm (or re-arm) for an absolute time; records the calling thread as origin. Any context. */
 void timeout_set(struct timeout *t, u64 when);
-/* True when it was armed and now will not run. */
-bool timeout_cancel(struct timeout *t);
 /* Also waits for a running callback to end; may sleep; not from the callback itself. */
 void timeout_cancel_sync(struct timeout *t);
 

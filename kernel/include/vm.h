@@ -142,7 +142,6 @@ static inline bool oom_kill(void)
 /* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
 void vm_zap(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown(struct vm *vm, va_t start, va_t end);
-void tlb_shootdown_kernel(va_t start, va_t end);
 
 /*
  * Memory that a driver lets programs map: a counted run of contiguous RAM pages. Its mmap does
@@ -207,8 +206,6 @@ long vm_zero(struct vm *vm, va_t dst, size_t n);
 
 /* Kernel page tables (mm/kvm.c). */
 void kvm_init(void);
-void kvm_map(va_t va, pa_t pa, u64 size, u64 pte_bits);
-void kvm_unmap(va_t va, u64 size);
 u64 *pte_walk(pa_t root, va_t va, bool alloc);
 va_t kstack_alloc(void); /* lowest usable address of a kernel stack, 0 when out of memory */
 void kstack_free(va_t stack);

@@ -21,12 +21,6 @@ static struct sbi_result sbi_call(u64 ext, u64 fn, u64 x0, u64 x1, u64 x2, u64 x
     return (struct sbi_result){(long)a0, (long)a1};
 }
 
-bool sbi_probe(u32 extension)
-{
-    struct sbi_result r = sbi_call(SBI_BASE, 3, extension, 0, 0, 0);
-    return r.error == 0 && r.value != 0;
-}
-
 u64 sbi_machine_id(u32 which)
 {
     return (u64)sbi_call(SBI_BASE, 4 + which, 0, 0, 0, 0).value;
@@ -50,12 +44,6 @@ void sbi_remote_sfence(u64 hart_mask, u64 hart_base, u64 start, u64 size)
 long sbi_hart_start(u64 hartid, u64 start_pa, u64 opaque)
 {
     return sbi_call(SBI_HSM, 0, hartid, start_pa, opaque, 0).error;
-}
-
-long sbi_hart_status(u64 hartid)
-{
-    struct sbi_result r = sbi_call(SBI_HSM, 2, hartid, 0, 0, 0);
-    return r.error ? r.error : r.value;
 }
 
 void sbi_console_putchar(int c)

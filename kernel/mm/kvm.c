@@ -42,26 +42,6 @@ u64 *pte_walk(pa_t root, va_t va, bool alloc)
     return &table[SV39_INDEX(va, 0)];
 }
 
-void kvm_map(va_t va, pa_t pa, u64 size, u64 pte_bits)
-{
-    for (u64 at = 0; at < size; at += PAGE_SIZE) {
-        u64 *pte = pte_walk(kernel_root, va + at, true);
-        if (!pte)
-            panic("out of memory for kernel page tables");
-        *pte = PA_PTE(pa + at) | pte_bits | PTE_KERNEL;
-    }
-}
-
-void kvm_unmap(va_t va, u64 size)
-{
-    for (u64 at = 0; at < size; at += PAGE_SIZE) {
-        u64 *pte = pte_walk(kernel_root, va + at, false);
-        if (pte)
-            *pte = 0;
-    }
-    tlb_shootdown_kernel(va, va + size);
-}
-
 static u64 image_bits(va_t va)
 {
     if (va >= (u64)__text_start && va < ALIGN_UP(__text_end, PAGE_SIZE))

@@ -180,11 +180,3 @@ void tlb_shootdown(struct vm *vm, va_t start, va_t end)
         sbi_remote_sfence(hartid_mask(harts & ~me), 0, start, end - start);
     irq_pop_off();
 }
-
-void tlb_shootdown_kernel(va_t start, va_t end)
-{
-    sfence_vma_all();
-    u32 harts = (u32)harts_online() & ~(1u << this_cpu()->index);
-    if (harts)
-        sbi_remote_sfence(hartid_mask(harts), 0, start, end - start);
-}

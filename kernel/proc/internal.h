@@ -101,7 +101,15 @@ void signal_user_info(siginfo_t *info, int sig, int code); /* from the current p
 /* sys_signal.c: what kill and tgkill do with a siginfo. tgid -1: of any process. */
 long kill_one(int pid, int sig, const siginfo_t *info);
 long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info);
-bool signal_allowed(const struct proc *p); /* may the current process signal it? */
+/* May the current process signal it? */
+#ifdef CONFIG_CREDENTIALS
+bool signal_allowed(const struct proc *p);
+#else
+static inline bool signal_allowed(const struct proc *p)
+{
+    return true;
+}
+#endif
 
 /* opt/terminal */
 #ifdef CONFIG_TERMINAL

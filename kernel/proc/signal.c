@@ -52,11 +52,6 @@ static bool ignored(const struct proc *p, int sig)
     return a->handler == SIG_IGN || (a->handler == SIG_DFL && SIGBIT(sig) & IGNORED_BY_DEFAULT);
 }
 
-bool signal_is_ignored(const struct proc *p, int sig)
-{
-    return sigaction_of(p, sig)->handler == SIG_IGN || current->blocked & SIGBIT(sig);
-}
-
 static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
 {
     if (sig < SIGRTMIN && *pending & SIGBIT(sig))

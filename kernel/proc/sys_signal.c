@@ -63,13 +63,6 @@ void signal_user_info(siginfo_t *info, int sig, int code)
     info->kill.uid = curproc->uid;
 }
 
-bool signal_allowed(const struct proc *p)
-{
-    const struct proc *me = curproc;
-    return me->euid == 0 || me->euid == p->uid || me->euid == p->suid || me->uid == p->uid ||
-           me->uid == p->suid;
-}
-
 long kill_one(int pid, int sig, const siginfo_t *info)
 {
     spin_lock(&proc_lock);

@@ -20,7 +20,7 @@ static bool matches(const struct proc *child, const struct wait_request *rq)
     return rq->options & WALL || clone_child == !!(rq->options & WCLONE);
 }
 
-static void describe(struct wait_result *out, const struct proc *child, int status, int code)
+void wait_describe(struct wait_result *out, const struct proc *child, int status, int code)
 {
     *out = (struct wait_result){.pid = child->pid,
                                 .status = status,
@@ -39,21 +39,14 @@ static bool take_event(struct proc *child, const struct wait_request *rq, struct
     bool keep = rq->options & WNOWAIT;
     if (child->state == PROC_ZOMBIE && rq->options & WEXITED) {
         int st = child->wait_status;
-        describe(out, child, st, !(st & 0x7f) ? CLD_EXITED : st & 0x80 ? CLD_DUMPED : CLD_KILLED);
+        wait_describe(out, child, st,
+                      !(st & 0x7f) ? CLD_EXITED
+                      : st & 0x80  ? CLD_DUMPED
+                                   : CLD_KILLED);
         *reaped = !keep;
         return true;
     }
-    if (child->state == PROC_STOPPED && rq->options & WSTOPPED && !child->stop_reported) {
-        describe(out, child, child->stop_signal << 8 | 0x7f, CLD_STOPPED);
-        child->stop_reported = !keep;
-        return true;
-    }
-    if (child->continued && rq->options & WCONTINUED) {
-        describe(out, child, 0xffff, CLD_CONTINUED);
-        child->continued = keep;
-        return true;
-    }
-    return false;
+    return take_stop(child, rq, out);
 }
 
 /* 1 with an event in *out; 0 if no child that matches has one; -ECHILD if no child matches. */

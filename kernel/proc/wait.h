@@ -16,6 +16,17 @@ struct wait_result {
 
 /* 1 with an event in *out; 0: none yet, with WNOHANG; -ECHILD, -ERESTARTSYS. */
 long do_wait(const struct wait_request *rq, struct wait_result *out);
+void wait_describe(struct wait_result *out, const struct proc *child, int status, int code);
+/* opt/terminal: takes the event of a child that stopped or continued, if it is wanted. Locked. */
+#ifdef CONFIG_TERMINAL
+bool take_stop(struct proc *child, const struct wait_request *rq, struct wait_result *out);
+#else
+static inline bool take_stop(struct proc *child, const struct wait_request *rq,
+                             struct wait_result *out)
+{
+    return false;
+}
+#endif
 #define RUSAGE_BYTES 144
 /* opt/cpuclock: struct rusage of the child. Without it nobody knows what a child used: zeros. */
 #ifdef CONFIG_CPUCLOCK

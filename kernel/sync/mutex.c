@@ -34,14 +34,6 @@ void mutex_lock(struct mutex *m)
         wait_event(&m->waiters, take(m));
 }
 
-bool mutex_trylock(struct mutex *m)
-{
-    if (!take(m))
-        return false;
-    lockdebug_acquire(&m->class, m->name, m, true);
-    return true;
-}
-
 void mutex_unlock(struct mutex *m)
 {
     if (unlikely(!mutex_held(m)))

@@ -103,18 +103,6 @@ void timeout_set(struct timeout *t, u64 when)
     spin_unlock(&timeout_lock);
 }
 
-bool timeout_cancel(struct timeout *t)
-{
-    spin_lock(&timeout_lock);
-    bool was_armed = t->armed;
-    t->armed = false;
-    list_remove(&t->link);
-    spin_unlock(&timeout_lock);
-    if (!was_armed && t->kind == TIMEOUT_THREAD)
-        was_armed = task_del(&t->task);
-    return was_armed;
-}
-
 /*
  * A running callback may arm its entry again, and that may even fire on another hart before the
  * first call has ended. So each round disarms and counts callbacks under one hold of the lock.

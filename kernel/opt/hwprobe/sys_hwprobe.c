@@ -4,7 +4,7 @@
  */
 #include "abi/errno.h"
 #include "fdt.h"
-#include "isa.h"
+#include "opt/hwprobe/isa.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"

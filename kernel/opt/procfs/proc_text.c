@@ -4,7 +4,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "isa.h"
+#include "opt/hwprobe/isa.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"
 #include "memlayout.h"

@@ -11,10 +11,17 @@
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
+#include "proc/internal.h"
 #include "signal.h"
 #include "opt/terminal/termios.h"
 #include "opt/terminal/ioctls.h"
 #include "vm.h"
+
+/* Blocked or ignored by the current process. */
+static bool signal_is_ignored(const struct proc *p, int sig)
+{
+    return sigaction_of(p, sig)->handler == SIG_IGN || current->blocked & SIGBIT(sig);
+}
 
 /*
  * May the calling process use the terminal now? sig stops a background process, unless the process

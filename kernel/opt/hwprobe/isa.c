@@ -2,7 +2,7 @@
  * Extensions of the harts, from riscv,isa-extensions. Divergence: old QEMUs provide riscv,isa only;
  * Linux then parses that string, this kernel assumes the base extensions.
  */
-#include "isa.h"
+#include "opt/hwprobe/isa.h"
 #include "fdt.h"
 #include "klib.h"
 #include "riscv.h"

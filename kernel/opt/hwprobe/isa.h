@@ -1,7 +1,8 @@
-/* The extensions of the harts, from the device tree; all harts are alike. boot/isa.c */
+/* isa.h: the extensions of the harts, from the device tree; all harts are alike. */
 #pragma once
 #include "types.h"
 
+#ifdef CONFIG_HWPROBE
 /* The node of the first hart. */
 int isa_node(void);
 /* Is this name, in lower case, among riscv,isa-extensions? */
@@ -10,3 +11,6 @@ bool isa_has(const char *name);
 const char *isa_string(void);
 /* Enables the instructions that user mode may use on this hart (senvcfg). */
 void isa_init_hart(void);
+#else
+static inline void isa_init_hart(void) {}
+#endif

@@ -1,0 +1,20 @@
+/* wait_stop.c: what wait4() and waitid() tell of children that stopped or continued. */
+#include "abi/sched.h"
+#include "proc/wait.h"
+
+bool take_stop(struct proc *child, const struct wait_request *rq, struct wait_result *out)
+{
+    bool keep = rq->options & WNOWAIT;
+
+    if (child->state == PROC_STOPPED && rq->options & WSTOPPED && !child->stop_reported) {
+        wait_describe(out, child, child->stop_signal << 8 | 0x7f, CLD_STOPPED);
+        child->stop_reported = !keep;
+        return true;
+    }
+    if (child->continued && rq->options & WCONTINUED) {
+        wait_describe(out, child, 0xffff, CLD_CONTINUED);
+        child->continued = keep;
+        return true;
+    }
+    return false;
+}
