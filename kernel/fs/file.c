@@ -247,13 +247,6 @@ i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset)
     return file_write(file, &it, &offset);
 }
 
-u32 file_poll(struct file *file, struct poll_table *pt)
-{
-    if (!file->ops->poll)
-        return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
-    return file->ops->poll(file, pt);
-}
-
 /* The permission bits of a new file, after the umask. */
 static u32 masked(u32 mode)
 {

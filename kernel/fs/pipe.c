@@ -19,7 +19,6 @@
 #include "syscall.h"
 #include "vm.h"
 
-#define PIPE_BUF      4096
 #define PIPE_CAPACITY 65536
 #define FIONREAD      0x541b
 
@@ -161,34 +160,6 @@ static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
             return done ? done : n;
     }
     return done;
-}
-
-static u32 pipe_poll(struct file *file, struct poll_table *pt)
-{
-    struct pipe *p = file->priv;
-    u32 bits = 0;
-
-    poll_wait(pt, &p->wait);
-    if (file->fflags & FF_READ) {
-        if (p->len)
-            bits |= POLLIN | POLLRDNORM;
-        if (!p->writers && (!p->fifo || p->opens[1]))
-            bits |= POLLHUP;
-    }
-    if (file->fflags & FF_WRITE) {
-        if (pipe_room(p) >= PIPE_BUF)
-            bits |= POLLOUT | POLLWRNORM;
-        if (!p->readers)
-            bits |= POLLERR;
-    }
-    return bits;
-}
-
-static i64 pipe_available(struct file *file)
-{
-    struct pipe *p = file->priv;
-
-    return p->len;
 }
 
 static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)

@@ -18,6 +18,7 @@ struct pipe {
     bool nameless;        /* of pipe2(2): an open through /proc/self/fd does not wait */
 };
 
+#define PIPE_BUF          4096 /* bytes that a write moves at once, or not at all */
 #define PIPE_CAPACITY_MAX 1048576
 
 extern const struct file_ops pipe_fops;
@@ -27,6 +28,14 @@ void pipe_release(struct file *file);
 i64 pipe_make_room(struct pipe *p, u64 need, u64 wanted);
 i64 pipe_add(struct pipe *p, struct iter *from);
 u64 pipe_room(const struct pipe *p);
+/* opt/poll */
+#ifdef CONFIG_POLL
+u32 pipe_poll(struct file *file, struct poll_table *pt);
+i64 pipe_available(struct file *file);
+#else
+#define pipe_poll      NULL
+#define pipe_available NULL
+#endif
 /* opt/fifo */
 #ifdef CONFIG_FIFO
 extern const struct file_ops fifo_fops;

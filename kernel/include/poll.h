@@ -28,7 +28,7 @@ struct files;
 /*
  * The argument of a poll operation: the caller that wants wake-ups. add() puts the caller's waiter
  * on a queue, and may be called for several queues; pt == 0 asks for the present bits only. Each
- * user has its own add: fs/poll.c, and opt/watch for epoll and kqueue.
+ * user has its own add: opt/poll/poll.c, and opt/watch for epoll and kqueue.
  */
 struct poll_table {
     void (*add)(struct poll_table *pt, struct waitq *queue);
@@ -41,8 +41,6 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
         pt->add(pt, queue);
 }
 
-u32 file_poll(struct file *file, struct poll_table *pt); /* POLLIN | POLLOUT without an operation */
-
 /* opt/watch: the watchers of a file, which may end. */
 #ifdef CONFIG_WATCH
 void watch_release(struct file *file);                                      /* file_put's part */
@@ -51,8 +49,3 @@ void watch_fd_closed(struct file *file, const struct files *table, int fd); /* c
 static inline void watch_release(struct file *file) {}
 static inline void watch_fd_closed(struct file *file, const struct files *table, int fd) {}
 #endif
-
-/* Deadline of a struct timespec at a user address (0: none), as time_now() counts; or -errno. */
-long deadline_from_user(u64 timespec_addr, u64 *deadline);
-/* A signal set argument: 0 or -errno; *set is untouched when addr is 0. */
-long sigset_from_user(u64 addr, u64 size, u64 *set);

@@ -71,14 +71,14 @@ describe.skipIf(!ready)('the kernel without options', () => {
     return lines;
   }
 
-  /** The numbers of a page, written as "PREFIX 14,750 lines of code". */
+  /** The numbers of a page, written as "PREFIX 14,500 lines of code". */
   const said = (page: string, pattern: RegExp): number[] =>
     [
       ...readFileSync(join(ROOT, 'docs', page), 'utf8')
         .replace(/\s+/g, ' ')
         .matchAll(pattern),
     ].map(([, n = '']) => Number(n.replaceAll(',', '')));
-  const CORE_MAX = 14_750;
+  const CORE_MAX = 14_500;
 
   it('the documents say how many lines of code the kernel has', async () => {
     expect(said('kernel.md', /at most ([\d,]+) lines of code/g)).toEqual([CORE_MAX]);
@@ -104,13 +104,14 @@ describe.skipIf(!ready)('the kernel without options', () => {
   });
 
   // Every state and event of kcov, but those that need an option: a descriptor sent over a socket
-  // (SOCKETS), and NetBSD's mailboxes (TOYUSB).
+  // (SOCKETS), a descriptor that is ready (POLL), and NetBSD's mailboxes (TOYUSB).
   it.each(CONFIGURATIONS)('%s: kcov answers as the tables of the dialect say', conf => {
     const [dialect = ''] = conf.split('+');
     const { stdout } = run('--conf', conf, join(ROOT, `guest-programs/kcov-conformance/${dialect}.c`));
     const failed = stdout.split('\n').filter(line => line.startsWith('not ok'));
     const missing: readonly (readonly [cells: RegExp, count: number])[] = [
       [/\] sendfd: got 38 /, 8],
+      [/\] poll: got 11 /, dialect === 'netbsd' ? 0 : 1],
       [/\] attach=1: got 2 /, dialect === 'netbsd' ? 5 : 0],
       [/^not ok: mailbox: /, dialect === 'netbsd' ? 16 : 0],
     ];

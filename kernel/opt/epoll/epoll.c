@@ -22,6 +22,7 @@
 #include "syscall.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/poll/wait.h"
 
 #define EPOLL_CTL_ADD 1
 #define EPOLL_CTL_DEL 2

@@ -28,6 +28,7 @@
 #include "taskq.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/poll/wait.h"
 
 static const struct file_ops kqueue_fops;
 

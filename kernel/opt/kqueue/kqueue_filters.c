@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "opt/notify/watches.h"
+#include "opt/poll/wait.h"
 
 #define MAX_DEPTH 8
 

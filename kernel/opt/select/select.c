@@ -2,11 +2,12 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "file.h"
-#include "fs/poll_job.h"
+#include "opt/poll/poll_job.h"
 #include "klib.h"
 #include "poll.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/poll/wait.h"
 
 /* pselect6: three bit sets become one list of pollfd and back. */
 enum { SET_READ, SET_WRITE, SET_EXCEPT, SETS };

@@ -14,6 +14,7 @@
 #include "timeout.h"
 #include "vm.h"
 #include "opt/sockets/errno.h"
+#include "opt/poll/wait.h"
 
 #define SOCK_TYPE     0xf
 #define SOCK_NONBLOCK O_NONBLOCK

@@ -15,6 +15,7 @@
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/poll/wait.h"
 
 #define SPLICE_F_NONBLOCK 2
 #define SPLICE_F_ALL      15

@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "file.h"
 #include "opt/watch/watch.h"
+#include "opt/poll/wait.h"
 
 struct mutex watch_mutex = MUTEX_INIT(watch_mutex, "watch");
 

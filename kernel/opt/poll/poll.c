@@ -5,7 +5,7 @@
  * sleeps, and asks again, until a file is ready, the time is over or a signal arrives.
  */
 #include "poll.h"
-#include "poll_job.h"
+#include "opt/poll/poll_job.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "file.h"
@@ -16,6 +16,7 @@
 #include "syscall.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/poll/wait.h"
 
 struct user_timespec {
     i64 sec, nsec;
@@ -62,6 +63,13 @@ long sigset_from_user(u64 addr, u64 size, u64 *set)
     if (size != sizeof(*set))
         return -EINVAL;
     return get_user(*set, addr);
+}
+
+u32 file_poll(struct file *file, struct poll_table *pt)
+{
+    if (!file->ops->poll)
+        return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+    return file->ops->poll(file, pt);
 }
 
 #define WAITERS_PER_BLOCK 24
