@@ -34,24 +34,34 @@ function section(score: LabScore): string {
 <table>${rows}</table><p><code>${sha256}</code></p></details>`;
 }
 
-export function classPage(title: string, scores: readonly LabScore[], alike: readonly Likeness[]): string {
-  const { mean, median } = summary(scores);
+/** A table of pairs. */
+function pairsTable(alike: readonly Likeness[]): string {
   const pairs = alike.map(
     ({ a, b, percent, shared }) =>
       `<tr><td>${xml(a)}</td><td>${xml(b)}</td><td class="n">${percent} %</td><td class="n">${shared}</td></tr>`,
   );
-  const copies =
-    pairs.length === 0
-      ? '<p>No two submissions are alike.</p>'
-      : `<table><tr><th>submission</th><th>submission</th><th>in common</th><th>fingerprints</th></tr>${pairs.join('\n')}</table>`;
+  return pairs.length === 0
+    ? '<p>No two submissions are alike.</p>'
+    : `<table><tr><th>submission</th><th>submission</th><th>in common</th><th>fingerprints</th></tr>${pairs.join('\n')}</table>`;
+}
+
+/** `code`: pairs that are alike in their text; `coverage`: in what their tests execute. */
+export function classPage(
+  title: string,
+  scores: readonly LabScore[],
+  { code, coverage }: { readonly code: readonly Likeness[]; readonly coverage: readonly Likeness[] },
+): string {
+  const { mean, median } = summary(scores);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${xml(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head>
 <body><h1>${xml(title)}</h1>
 <p>${scores.length} submissions, mean ${mean}, median ${median}.</p>
 ${scores.map(section).join('\n')}
-<h2>Alike</h2>
-${copies}
+<h2>Alike in the text</h2>
+${pairsTable(code)}
+<h2>Alike in the coverage of their own tests</h2>
+${pairsTable(coverage)}
 </body></html>
 `;
 }

@@ -9,12 +9,13 @@ import { type Classroom, classroom50, csv, gradescope, junit, summary } from '..
 import type { Submission } from '../../grade/judge/lab.ts';
 import { classPage } from '../../grade/page.ts';
 import type { LabScore } from '../../grade/schema.ts';
-import { alike, codePrint, type Likeness } from '../../grade/similarity.ts';
+import type { Likeness } from '../../grade/similarity.ts';
 import { readText } from '../../host/input.ts';
 import { type Lab, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
 import { judgeHere, solutionOf } from '../../host/lab/workshop.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
+import { type Alike, alikeOf } from '../grade/alike.ts';
 import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { type Results, resultsIn } from '../grade/results.ts';
 import { inSandbox } from '../grade/sandboxed.ts';
@@ -140,16 +141,17 @@ async function judgeAll(
   return scores;
 }
 
-function likenesses(lab: Lab, submissions: readonly Submission[], least: number): Likeness[] {
-  const textsOf = (files: ReadonlyMap<string, Uint8Array>): string[] =>
-    [...files]
-      .filter(([name]) => /\.[ch]$/.test(name))
-      .map(([, bytes]) => Buffer.from(bytes).toString('utf8'));
-  const prints = new Map(submissions.map(({ name, files }) => [name, codePrint(textsOf(files))]));
-  return alike(prints, codePrint(textsOf(lab.starter)), least);
+/** Pairs in a few lines. */
+function alikeText(what: string, pairs: readonly Likeness[]): string {
+  const rows = pairs
+    .slice(0, ALIKE_SHOWN)
+    .map(({ a, b, percent }) => `${what}: ${printable(a)} and ${printable(b)}, ${percent} %\n`);
+  const more = pairs.length - rows.length;
+  if (more > 0) rows.push(`${what}: ${more} more pairs; -o DIR writes all of them to class.html\n`);
+  return rows.join('');
 }
 
-function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string {
+function table(scores: readonly LabScore[], { code, coverage }: Alike): string {
   const width = Math.max(10, ...scores.map(({ submission }) => printable(submission.name).length));
   const rows = scores.map(({ submission, points, of, status, checks }) => {
     const first = checks.find(check => check.status === status && status !== 'pass');
@@ -157,12 +159,8 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
     return `${printable(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${printable(why)}\n`;
   });
   const { mean, median } = summary(scores);
-  const alikeRows = pairs
-    .slice(0, ALIKE_SHOWN)
-    .map(({ a, b, percent }) => `alike: ${printable(a)} and ${printable(b)}, ${percent} %\n`);
-  const more = pairs.length - alikeRows.length;
-  if (more > 0) alikeRows.push(`alike: ${more} more pairs; -o DIR writes all of them to class.html\n`);
-  return `${rows.join('')}${alikeRows.join('')}${counted(scores.length, 'submission')}, mean ${mean}, median ${median}\n`;
+  const pairs = alikeText('alike', code) + alikeText('alike in coverage', coverage);
+  return `${rows.join('')}${pairs}${counted(scores.length, 'submission')}, mean ${mean}, median ${median}\n`;
 }
 
 async function grade(folder: string, options: GradeOptions): Promise<number> {
@@ -198,7 +196,7 @@ async function gradeHere(
   };
   const { scores, pairs } = await whileSignals(onSignal, async () => {
     const all = await judgeAll(lab, submissions, options, results?.folder);
-    const alikes = likenesses(lab, submissions, options.alike);
+    const alikes = await alikeOf(lab, submissions, options.alike);
     if (results) writeResults(results.folder, lab, all, alikes, facts);
     results?.commit();
     return { scores: all, pairs: alikes };
@@ -211,7 +209,7 @@ function writeResults(
   output: string,
   lab: Lab,
   scores: readonly LabScore[],
-  pairs: readonly Likeness[],
+  pairs: Alike,
   facts: ReturnType<typeof readClassroom> | undefined,
 ): void {
   const write = (path: string, value: string | object): void =>

@@ -49,12 +49,10 @@ test('a submission is called by its worst check; a part of the points is rounded
   expect([share(40, 1, 3), share(40, 3, 3), share(40, 4, 3), share(40, 0, 3)]).toEqual([13, 40, 40, 0]);
 });
 
+const PAIR = { a: HOSTILE, b: 'b', percent: 99, shared: 3 };
 test('neither XML, HTML nor CSV lets a name out of its place', () => {
   const scores = [score(HOSTILE)];
-  for (const text of [
-    junit(scores),
-    classPage('t', scores, [{ a: HOSTILE, b: 'b', percent: 99, shared: 3 }]),
-  ]) {
+  for (const text of [junit(scores), classPage('t', scores, { code: [PAIR], coverage: [PAIR] })]) {
     expect(text).not.toContain('<script');
   }
   expect(csv(scores).split('\r\n')[1]).toMatch(/^"'=cmd\(""x""\),/);
