@@ -152,6 +152,39 @@ int main(void)
     expect(run(program).stdout).toBe('4 0 0 1 10\n');
   });
 
+  // kernel/dev/console.c, which the option TERMINAL replaces.
+  it('its console gives bytes as they come, or lines with echo', () => {
+    const program = join(folder, 'input.c');
+    writeFileSync(
+      program,
+      `#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    char text[300];
+    ssize_t n;
+    printf("terminal: %d\\n", isatty(0));
+    while ((n = read(0, text, sizeof(text))) > 0)
+        printf("[%.*s]", (int)n, text);
+    printf("end %zd\\n", n);
+}
+`,
+    );
+    const read = (input: string, ...args: readonly string[]): string =>
+      spawnSync(process.execPath, [BIN, 'run', '--conf', 'openbsd+teach', ...args, program], {
+        cwd: folder,
+        encoding: 'utf8',
+        input,
+      }).stdout;
+    expect(read('one\ntwo')).toBe('terminal: 1\n[one\ntwo]end 0\n');
+    expect(read('one\rtwo\nthree\x04', '--append', 'tty=24x80')).toBe(
+      'terminal: 1\none\ntwo\nthree[one\n][two\n][three]end 0\n',
+    );
+    // More than the ring has room for: the port waits until there is some.
+    const text = 'x'.repeat(10_000);
+    expect(read(text).replaceAll(/[[\]]/g, '')).toBe(`terminal: 1\n${text}end 0\n`);
+  });
+
   const EXAMPLES = ['hello', 'constants', 'factorial', 'lines', 'pipe', 'interrupt', 'race', 'cost'];
   it.each(EXAMPLES)('examples/%s.c prints the lines of the whole kernel', name => {
     const program = join(ROOT, `examples/${name}.c`);
