@@ -1,9 +1,9 @@
 /**
  * The verdict on a line of optimized code against the execution of its source: the same program
  * without optimization, where every line has its code. A line is red when none of its instructions
- * ran, and the compiler may compute a line instead of leaving code for it. Not every such line can
- * be told from the image: their share is bounded. `KCOVBOX_SEED` and `KCOVBOX_RUNS` select a long
- * run.
+ * ran, and the compiler may compute a line instead of leaving code for it. A line is green when one
+ * ran, and the compiler may execute a line before it is reached. Not every such line can be told
+ * from the image: their shares are bounded. `KCOVBOX_SEED` and `KCOVBOX_RUNS` select a long run.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,8 +74,8 @@ describe.skipIf(reason)('red lines of optimized code', () => {
     expect(stateOf('sink = 2')).toBe('uncovered');
   });
 
-  it('few red lines of random functions ran', () => {
-    const sum = { red: 0, ran: 0, unknown: 0, lines: 0 };
+  it('few red lines of random functions ran, and few green ones did not', () => {
+    const sum = { red: 0, ran: 0, green: 0, early: 0, unknown: 0, lines: 0 };
     let number = 0;
     const seed = seedFromEnvironment(20261124);
     const numRuns = Number(process.env['KCOVBOX_RUNS'] ?? 20);
@@ -91,18 +91,28 @@ describe.skipIf(reason)('red lines of optimized code', () => {
           sum.lines++;
           if (state === 'unknown') sum.unknown++;
           // Without optimization every return goes through the last brace.
-          if (state !== 'uncovered' || text[n - 1] === '}') continue;
-          sum.red++;
-          if ((times.get(n) ?? 0) > 0) sum.ran++;
+          if (state === 'unknown' || text[n - 1] === '}') continue;
+          const hasRun = (times.get(n) ?? 0) > 0;
+          if (state === 'uncovered') {
+            sum.red++;
+            if (hasRun) sum.ran++;
+          } else {
+            sum.green++;
+            // The compiler executes cheap code of a branch before it is taken.
+            if (!hasRun) sum.early++;
+          }
         }
       }),
       { seed, numRuns, endOnFailure: false, interruptAfterTimeLimit: 500_000 },
     );
     console.info(
-      `random functions: ${sum.lines} lines, ${sum.unknown} unknown, ${sum.red} red, ${sum.ran} of them ran`,
+      `random functions: ${sum.lines} lines, ${sum.unknown} unknown; ${sum.red} red, ${sum.ran} of them ran; ` +
+        `${sum.green} green, ${sum.early} of them did not`,
     );
     expect(sum.red).toBeGreaterThan(50);
     expect(sum.ran / sum.red).toBeLessThan(0.01);
+    expect(sum.green).toBeGreaterThan(100);
+    expect(sum.early / sum.green).toBeLessThan(0.02);
     expect(sum.unknown / sum.lines).toBeLessThan(0.02);
   });
 });
