@@ -1,8 +1,8 @@
 // States of a guest behind its boot. The kernel reads its program, the program's words and the
-// initrd through fw_cfg, as the last thing of its boot (kernel/opt/fwcfg/program.c). In front of its first
-// access to that device, a run depends on the kernel, the machine and the words of the device tree
-// alone. So the state behind that access can be kept, and every run of that kind can go on from it.
-// It is the same run: the same units, the same hash chain.
+// initrd through fw_cfg, as the last thing of its boot (kernel/opt/fwcfg/program.c). In front of
+// its first access to that device, a run depends on the kernel, the machine and the words of the
+// device tree alone. So the state behind that access can be kept, and every run of that kind can go
+// on from it. It is the same run: the same units, the same hash chain.
 //
 // A file is one line, then the contents twice: comparing them costs less than loading something
 // that could hash. The contents are a line of JSON, then the pages of RAM that differ from those at

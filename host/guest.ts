@@ -176,8 +176,8 @@ export async function prepareGuest(
   // Held open: the cache may be pruned while the guest runs, and a report reads it behind the run.
   const readKernel = loaded ? holdInput(kernelPath, 'kernel') : () => readInput(kernelPath, 'kernel');
   let kernel = loaded ? undefined : readKernel();
-  // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg; one
-  // of ours without its option FW_CFG does not have the name of the file.
+  // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
+  // One of ours has the name of the file if it has the option FW_CFG.
   const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
   const looks = !isOwn && holds(loaded ?? kernel!, CMDLINE_FILE);
   const words = looks ? { append, tail } : { append: whole, tail: undefined };
