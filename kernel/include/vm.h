@@ -29,7 +29,8 @@ struct vm_object {
     struct list areas; /* (lock) vma->in_object */
     u64 round;         /* number of vm_object_revoke() calls */
 };
-#ifdef CONFIG_TRUNCATE
+/* opt/revoke. Without it a mapping keeps the pages that it has. */
+#ifdef CONFIG_REVOKE
 void vm_object_init(struct vm_object *object);
 void vm_object_add(struct vma *vma, struct vm_object *object);
 void vm_object_remove(struct vma *vma);
@@ -39,6 +40,7 @@ void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
 static inline void vm_object_init(struct vm_object *object) {}
 static inline void vm_object_add(struct vma *vma, struct vm_object *object) {}
 static inline void vm_object_remove(struct vma *vma) {}
+static inline void vm_object_revoke(struct vm_object *object, u64 from, u64 to) {}
 #endif
 
 /* vma->prot and access bits; the values of PROT_READ etc. */
@@ -97,7 +99,7 @@ struct vm {
     size_t peak;
     /* for /proc/self/{cmdline,environ} */
     va_t arg_start, arg_end, env_start, env_end;
-    struct task reaper; /* opt/truncate: destroys it later */
+    struct task reaper; /* opt/revoke: destroys it later */
 };
 
 struct vm *vm_new(void);
@@ -169,11 +171,6 @@ int vm_map_pages(struct vma *vma, struct vm_pages *pages);
  */
 long copyin(void *dst, va_t src, size_t n);
 long copyout(va_t dst, const void *src, size_t n);
-/*
- * An extensible structure: size is the program's, known is ours. Members that the program lacks
- * read as zero; its bytes beyond ours must be zero (-E2BIG).
- */
-long copyin_struct(void *dst, size_t known, va_t src, size_t size);
 /* Like the above but returns how many bytes could not be copied. */
 size_t copyin_partial(void *dst, va_t src, size_t n);
 size_t copyout_partial(va_t dst, const void *src, size_t n);

@@ -44,21 +44,6 @@ long copyout(va_t dst, const void *src, size_t n)
     return copyout_partial(dst, src, n) ? -EFAULT : 0;
 }
 
-long copyin_struct(void *dst, size_t known, va_t src, size_t size)
-{
-    if (size > PAGE_SIZE)
-        return -E2BIG;
-    for (size_t i = known; i < size; i++) {
-        u8 more;
-        if (copyin(&more, src + i, 1))
-            return -EFAULT;
-        if (more)
-            return -E2BIG;
-    }
-    memset(dst, 0, known);
-    return copyin(dst, src, MIN(known, size));
-}
-
 long copyinstr(char *dst, va_t src, size_t max)
 {
     lockdebug_assert_may_sleep();

@@ -5,6 +5,7 @@
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/exec/copyin_struct.h"
 
 struct clone_args { /* ABI; grows */
     u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;

@@ -4,6 +4,7 @@
 #include "fs/open.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/exec/copyin_struct.h"
 
 #define OPEN_FLAGS_KNOWN                                                                           \
     (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC |         \
