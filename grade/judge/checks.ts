@@ -268,23 +268,47 @@ export async function isKilled(
   return endFault(ran, 0, budget) !== undefined;
 }
 
-async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decision> {
-  const { runs } = bench;
-  const spec = { ...check, harts: check.harts ?? 2 };
-  const prepared = await runs.prepare(spec, { schedSeed: 1n });
+/** Harts of a check that varies their order. */
+const RACING = 2;
+
+/**
+ * The first schedule seed, from 1 to `seeds`, with which the program of a check fails, and the
+ * failure; undefined: it passes with all. `overlay`: instead of the submission's files.
+ */
+export async function failingSeed(
+  runs: Runs,
+  check: RunSpec,
+  seeds: number,
+  overlay?: Files,
+): Promise<{ readonly seed: number; readonly ran: Ran; readonly why: string } | undefined> {
+  const spec = { ...check, harts: check.harts ?? RACING };
+  const prepared = await runs.prepare(spec, { schedSeed: 1n, ...(overlay && { overlay }) });
   const guest = new Guest(prepared.machine);
   const start = guest.save();
-  for (let seed = 1; seed <= check.seeds; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     guest.goTo(start);
     guest.machine.scheduler.reseed(BigInt(seed));
     const ran = await runs.finish(guest, prepared.budget);
-    const fault = endFault(ran, 0, prepared.budget);
-    if (fault === undefined) continue;
-    const failed = await runs.prepare(spec, { schedSeed: BigInt(seed) });
-    const why = `with schedule seed ${seed} of ${check.seeds}: ${fault}`;
-    return { status: failing(ran), points: 0, why, failed, path: await explain(bench, failed, []) };
+    const why = endFault(ran, 0, prepared.budget);
+    if (why !== undefined) return { seed, ran, why };
   }
-  return { status: 'pass', points: check.points, why: `passes with all ${check.seeds} schedule seeds` };
+  return undefined;
+}
+
+async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decision> {
+  const { runs } = bench;
+  const found = await failingSeed(runs, check, check.seeds);
+  if (!found)
+    return { status: 'pass', points: check.points, why: `passes with all ${check.seeds} schedule seeds` };
+  const { seed, ran, why } = found;
+  const failed = await runs.prepare({ ...check, harts: check.harts ?? RACING }, { schedSeed: BigInt(seed) });
+  return {
+    status: failing(ran),
+    points: 0,
+    why: `with schedule seed ${seed} of ${check.seeds}: ${why}`,
+    failed,
+    path: await explain(bench, failed, []),
+  };
 }
 
 /** All kinds but the one that no kernel survives without an IOMMU. */
@@ -319,7 +343,7 @@ async function seedCheck(bench: Bench, check: CheckOf<'seed'>): Promise<Decision
   const text = givenText(runs, check.file).trim();
   if (!/^\d{1,18}$/.test(text)) return fault(`${check.file} is not a number`);
   const overlay = runs.placed(runs.lab.starter);
-  const spec: RunSpec = { ...check, harts: check.harts ?? 2 };
+  const spec: RunSpec = { ...check, harts: check.harts ?? RACING };
   const prepared = await runs.prepare(spec, { overlay, schedSeed: BigInt(text) });
   const ran = await runs.run(prepared);
   const why = endFault(ran, 0, prepared.budget);

@@ -4,12 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Bench, isKilled, sourceOf } from '../../grade/judge/checks.ts';
-import { type Files, refused, type Submission } from '../../grade/judge/lab.ts';
+import { type Bench, failingSeed, isKilled, sourceOf } from '../../grade/judge/checks.ts';
+import { bytesOf, type Files, refused, type Submission, submissionOf } from '../../grade/judge/lab.ts';
 import { Runs } from '../../grade/judge/runs.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, LabScore } from '../../grade/schema.ts';
-import { CompileError, packageRoot, writeWhole } from '../../toolchain/index.ts';
+import { CompileError, packageRoot, sha256OfParts, writeWhole } from '../../toolchain/index.ts';
 import { type Lab, labsFolder, labText, readSubmission } from './lab.ts';
 import { judgeHere, solutionOf, workshop } from './workshop.ts';
 import { kernelFolder, startLab } from './workspace.ts';
@@ -25,6 +25,8 @@ const MUTANTS_MAX = 16;
 /** Of the points, in percent, that the starter may have. */
 const STARTER_MAX = 50;
 const BUDGET = 400_000_000;
+/** Schedule seeds among which one must fail on the starter. */
+const SEEDS = 200;
 const COMMAND_MS = 120_000;
 
 /** The first check that is not as `wanted`. */
@@ -43,7 +45,12 @@ export async function prove(
 ): Promise<void> {
   const solution = solutionOf(lab);
   if (!solution) throw refused(`lab check: ${withoutSolution(lab)}`);
-  const submission = readSubmission(lab, join(lab.folder, 'teacher', 'solution'), 'solution');
+  const { submission, missing } = await seeded(lab, say);
+  for (const check of lab.manifest.checks)
+    if (check.kind === 'seed') {
+      const fault = missing.includes(check.id) ? 'there is none' : undefined;
+      tell({ what: `a schedule seed up to ${SEEDS} of ${check.id} fails on the starter`, fault });
+    }
   const mutants = await proveMutants(lab, submission, solution, chooses, tell, say);
   const ready = { ...lab, mutants };
   if (chooses && Object.keys(mutants).length > 0)
@@ -57,6 +64,27 @@ export async function prove(
   const tooMuch = percent > STARTER_MAX ? `it has ${percent} % of the points` : undefined;
   tell({ what: 'the starter does not', fault: error ?? tooMuch });
   for (const proof of runCommands(lab)) tell(proof);
+}
+
+/**
+ * The solution, with the first seed that fails on the starter in place of its own: each edit of the
+ * kernel moves it. `missing`: checks without one.
+ */
+export async function seeded(
+  lab: Lab,
+  say: (line: string) => void,
+): Promise<{ submission: Submission; missing: readonly string[] }> {
+  const own = readSubmission(lab, join(lab.folder, 'teacher', 'solution'), 'solution');
+  const files = new Map(own.files);
+  const missing: string[] = [];
+  for (const check of lab.manifest.checks) {
+    if (check.kind !== 'seed') continue;
+    const runs = new Runs(lab, own, workshop(say));
+    const found = await failingSeed(runs, check, SEEDS, runs.placed(lab.starter));
+    if (found) files.set(check.file, bytesOf(`${found.seed}\n`));
+    else missing.push(check.id);
+  }
+  return { submission: submissionOf(lab, files, own.name, sha256OfParts), missing };
 }
 
 /** The package leaves the solutions of its labs out, because students install it. */

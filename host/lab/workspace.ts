@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { refused } from '../../grade/judge/lab.ts';
 import { makeFolders, packageRoot } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
-import { type Lab, labText, openLab } from './lab.ts';
+import { type Lab, labsFolder, labText, openLab } from './lab.ts';
 
 const MARK = 'lab.kcovbox';
 /** Bytes. */
@@ -28,17 +28,9 @@ export function startLab(lab: Lab, folder: string): void {
   };
   write('README.md', labText(lab, kernelFolder()));
   for (const [path, bytes] of [...lab.starter, ...lab.tests]) write(path, bytes);
-  const name = resolve(lab.folder) === resolve(openable(lab)) ? lab.name : resolve(lab.folder);
+  // The name finds a lab of the package from everywhere, and others by chance of the folder.
+  const name = dirname(resolve(lab.folder)) === resolve(labsFolder()) ? lab.name : resolve(lab.folder);
   write(MARK, `${JSON.stringify({ format: 'kcovbox lab folder', version: 1, lab: name })}\n`);
-}
-
-/** The folder that the lab's name finds. */
-function openable(lab: Lab): string {
-  try {
-    return openLab(lab.name).folder;
-  } catch {
-    return '';
-  }
 }
 
 /** The lab of a student's folder. */

@@ -1,8 +1,10 @@
 // Simulated submissions of a lab, and the grade that each deserves.
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckStatus, labScore } from '../../grade/schema.ts';
 import type { Lab } from '../../host/lab/lab.ts';
+import { seeded } from '../../host/lab/prove.ts';
 
 export interface Attack {
   readonly name: string;
@@ -28,8 +30,10 @@ const READS =
 const INCBIN = '\n__asm__(".data\\n.incbin \\"/etc/passwd\\"");\n';
 
 /** Writes the submissions below `folder`; answers with the grades they deserve. */
-export function writeAttacks(lab: Lab, folder: string): Attack[] {
-  const solution = join(lab.folder, 'teacher', 'solution');
+export async function writeAttacks(lab: Lab, folder: string): Promise<Attack[]> {
+  const solution = mkdtempSync(join(tmpdir(), 'kcovbox-solution-'));
+  const { submission } = await seeded(lab, () => {});
+  for (const [name, bytes] of submission.files) writeFileSync(join(solution, name), bytes);
   const starter = join(lab.folder, 'starter');
   const codes = lab.manifest.files.filter(({ name }) => name.endsWith('.c'));
   const isKernel = codes.some(({ place }) => place !== undefined);
@@ -67,6 +71,7 @@ export function writeAttacks(lab: Lab, folder: string): Attack[] {
     change('device-reads', own => own + READS);
     change('device-broken', own => `${own}\nconst x = ;\n`);
   }
+  rmSync(solution, { recursive: true });
   const attack = (name: string, status: CheckStatus[], least: number, most: number, why: RegExp): Attack => ({
     name,
     status,

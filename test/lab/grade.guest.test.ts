@@ -63,10 +63,10 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   expect(outside).toEqual(graded);
 });
 
-test.each(['0', '7'])('each submission of lab %s gets its grade', word => {
+test.each(['0', '7'])('each submission of lab %s gets its grade', async word => {
   const lab = openLab(word);
   const folder = join(dir, `class-${word}`);
-  const attacks = writeAttacks(lab, folder);
+  const attacks = await writeAttacks(lab, folder);
   const graded = join(dir, `graded-${word}`);
   const ran = kcovbox(['grade', folder, '--lab', word, '-o', graded, '--no-capsules'], {
     cwd: dir,

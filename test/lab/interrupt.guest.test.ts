@@ -94,7 +94,7 @@ test.skipIf(missing('bubblewrap that works', canSandbox() || undefined)).each(['
 
 test('SIGTERM, while a device loops in a process of its own', async () => {
   const loops = join(dir, 'loops');
-  writeAttacks(openLab('10'), loops);
+  await writeAttacks(openLab('10'), loops);
   for (const name of readdirSync(loops))
     if (name !== 'device-loops') rmSync(join(loops, name), { recursive: true });
   const isJudging = (_: string, variable: string): boolean =>

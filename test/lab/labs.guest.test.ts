@@ -1,6 +1,6 @@
 // Each lab can be solved, and is not solved as it is handed out. grade.guest.test.ts says the same
 // of labs 0 and 7, with all attacks; labs.slow.test.ts has `lab check`, mutants and texts too.
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -34,4 +34,15 @@ test.each(labs)('the solution of %s has all points, the starter at most half', n
   expect(solution.points).toBe(solution.of);
   expect(starter.status).not.toBe('error');
   expect((100 * starter.points) / starter.of).toBeLessThanOrEqual(STARTER_MAX);
+});
+
+// Each edit of the kernel moves the seeds that fail: the solution's own number is not needed.
+test('lab check looks for the schedule seed of a solution', () => {
+  const lab = join(dir, 'own-race');
+  cpSync(openLab('7').folder, lab, { recursive: true });
+  writeFileSync(join(lab, 'teacher', 'solution', 'seed.txt'), 'not known\n');
+  const { status, stdout } = kcovbox(['lab', 'check', lab], { cwd: dir, timeout: 170_000 });
+  expect(stdout).toMatch(/^ {2}ok a schedule seed up to 200 of found fails on the starter$/m);
+  expect(stdout.match(/^ *not ok .*/gm)).toBe(null);
+  expect(status).toBe(0);
 });

@@ -21,9 +21,9 @@ test.each(labNames())('lab check %s', name => {
   expect(status).toBe(0);
 });
 
-test.each(labNames())('each submission of %s gets its grade', name => {
+test.each(labNames())('each submission of %s gets its grade', async name => {
   const folder = join(dir, `class-${name}`);
-  const attacks = writeAttacks(openLab(name), folder);
+  const attacks = await writeAttacks(openLab(name), folder);
   const graded = join(dir, `graded-${name}`);
   const hasDevice = openLab(name).manifest.files.some(file => file.device);
   // Where no sandbox works, a device is run only when the teacher says so, and may read files.
@@ -37,8 +37,8 @@ test.each(labNames())('each submission of %s gets its grade', name => {
 
 describe('one class, graded by each version of Node.js', () => {
   const folder = join(dir, 'class');
-  writeAttacks(openLab('1'), folder);
-  test('the same bytes', () => {
+  test('the same bytes', async () => {
+    await writeAttacks(openLab('1'), folder);
     const results = nodeVersions().map(({ major, path }) => {
       const graded = join(dir, `node-${major}`);
       const args = [COMMAND, 'grade', folder, '--lab', '1', '-o', graded];

@@ -20,10 +20,10 @@ const KINDS = ['correct', 'classic', 'endless', 'broken', 'nothing'];
 const [present, ...others] = nodeVersions();
 
 const classOf = (lab: string): string => join(dir, `class-${lab}`);
-beforeAll(() => {
+beforeAll(async () => {
   for (const lab of LABS) {
     mkdirSync(classOf(lab));
-    writeAttacks(openLab(lab), classOf(lab));
+    await writeAttacks(openLab(lab), classOf(lab));
     for (const name of readdirSync(classOf(lab)))
       if (!KINDS.includes(name)) rmSync(join(classOf(lab), name), { recursive: true });
   }
