@@ -120,6 +120,9 @@ function isWithin(section: Section, start: Addr): boolean {
   return offset >= 0 && offset < section.size && offset % 2 === 0;
 }
 
+/** True if code of the image may call hooks. */
+export const hasHooks = (elf: Elf): boolean => hookAddresses(elf).size > 0;
+
 function hookAddresses(elf: Elf): Map<Addr, number> {
   const byName = new Map<string, number>(HOOKS.map((name, i) => [name, i]));
   const hooks = new Map<Addr, number>();

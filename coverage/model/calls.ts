@@ -9,10 +9,12 @@
  * the copy, and instructions without a line look like the caller's. A hook is not moved, so only a
  * hook with a line of the caller proves that a cycle leaves the copy.
  */
+
+import type { Addr } from '../base/bytes.ts';
 import type { Scope } from '../dwarf/dwarf.ts';
-import { HOOK_PC } from '../elf/callsites.ts';
+import { CallSites, HOOK_PC, hasHooks } from '../elf/callsites.ts';
 import { effectsIn } from '../elf/effects.ts';
-import { EXIT } from '../elf/flow.ts';
+import { EXIT, ImageFlow } from '../elf/flow.ts';
 import { blocksFrom, mayHaveRun, pairs } from './lines.ts';
 import type { Program, ProgramFunction } from './program.ts';
 import { RAN } from './reach.ts';
@@ -24,12 +26,47 @@ export interface FunctionCalls {
   isLeast: boolean;
 }
 
+/** The hooks of an image, the times that each ran, at least, and the control flow around them. */
+export interface Hooked {
+  readonly sites: CallSites;
+  /** NaN: not counted. */
+  hits(site: number): number;
+  /** Of the function that holds an address; undefined where it is not known. */
+  graphAt(addr: Addr): Graph | undefined;
+}
+
+type Graph = Pick<FunctionVerdict, 'blocks' | 'isOpaque' | 'isInconsistent'>;
+
+/**
+ * The hooks of an image whose instructions were counted; undefined: it has none. Their calls are
+ * instructions like others, so the counts are exact, and the rules for records hold for them.
+ */
+export function hookedOf({ elf }: Program, countAt: (addr: Addr) => number): Hooked | undefined {
+  if (!hasHooks(elf)) return undefined;
+  const sites = new CallSites(elf);
+  const flow = new ImageFlow(sites);
+  const graphs = new Map<Addr, Graph>();
+  return {
+    sites,
+    hits: site => (sites.hook[site] === HOOK_PC ? countAt(sites.call[site]!) : Number.NaN),
+    graphAt: addr => {
+      const range = flow.rangeAt(addr);
+      if (!range) return undefined;
+      let graph = graphs.get(range.low);
+      if (!graph) graphs.set(range.low, (graph = { ...flow.flow(range), isInconsistent: false }));
+      return graph;
+    },
+  };
+}
+
 /** A run of a program. */
 export interface Run {
   readonly program: Program;
   readonly verdicts: LineJudge;
   /** Times that each site ran, at least; exactly if the proof has counts. NaN: not counted. */
   readonly siteHits: Float64Array;
+  /** Undefined: the image has no hooks. */
+  readonly hooked: Hooked | undefined;
 }
 
 /** The calls of a function that ran, in part or in whole, while coverage was recorded. */
@@ -55,17 +92,17 @@ export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
 }
 
 /** A lower bound for the calls of an inlined copy. */
-function callsOfCopy({ program, verdicts, siteHits }: Run, copy: Scope): number {
-  if (program.hooks === 'none') return hasActed(program, verdicts, copy) ? 1 : 0;
-  let least = 0;
+function callsOfCopy({ program, verdicts, hooked }: Run, copy: Scope): number {
+  let least = program.hooks === 'none' && hasActed(program, verdicts, copy) ? 1 : 0;
+  if (!hooked) return least;
+  const { sites } = hooked;
   for (const [low, high] of pairs(copy.ranges)) {
-    const verdict = verdicts.at(low);
-    if (!verdict) continue;
-    const { sites } = program;
+    const graph = hooked.graphAt(low);
+    if (!graph) continue;
     for (let site = sites.firstFrom(low); site < sites.count && sites.call[site]! < high; site++) {
-      const times = siteHits[site]!;
+      const times = hooked.hits(site);
       if (times > least)
-        least = times > 1 && runsOnce(program, verdict, site, copy) ? times : Math.max(1, least);
+        least = times > 1 && runsOnce(program, hooked, graph, site, copy) ? times : Math.max(1, least);
     }
   }
   return least;
@@ -85,13 +122,14 @@ function hasActed({ sites, flow }: Program, verdicts: LineJudge, copy: Scope): b
 }
 
 /** True if a call of the copy runs the block of this site at most once. */
-function runsOnce(program: Program, verdict: FunctionVerdict, site: number, copy: Scope): boolean {
-  const { blocks } = verdict;
-  if (verdict.isOpaque || verdict.isInconsistent || !program.isWhole(copy)) return false;
-  const call = program.sites.call[site]!;
-  const [home] = blocksFrom(verdict, call, call + 1);
+function runsOnce(program: Program, { sites }: Hooked, graph: Graph, site: number, copy: Scope): boolean {
+  const { blocks } = graph;
+  if (graph.isOpaque || graph.isInconsistent || !program.isWhole(copy)) return false;
+  const call = sites.call[site]!;
+  const [home] = blocksFrom(graph, call, call + 1);
   if (home === undefined) return false;
-  const isInside = (block: number) => !blocks[block]!.sites.some(other => isOfCaller(program, other, copy));
+  const isInside = (block: number) =>
+    !blocks[block]!.sites.some(other => isOfCaller(program, sites, other, copy));
   if (!isInside(home)) return true;
   const seen = new Uint8Array(blocks.length);
   const next = [home];
@@ -107,7 +145,12 @@ function runsOnce(program: Program, verdict: FunctionVerdict, site: number, copy
 }
 
 /** True if a hook is certainly outside of the copy. */
-function isOfCaller({ sites, symbolizer: { dwarf } }: Program, site: number, copy: Scope): boolean {
+function isOfCaller(
+  { symbolizer: { dwarf } }: Program,
+  sites: CallSites,
+  site: number,
+  copy: Scope,
+): boolean {
   const call = sites.call[site]!;
   if (sites.hook[site] !== HOOK_PC) return false;
   for (const [low, high] of pairs(copy.ranges)) if (call >= low && call < high) return false;

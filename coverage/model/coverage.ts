@@ -7,11 +7,11 @@
  * inlined copies of one line run for different callers, and adding them would count a line that ran
  * once per call twice.
  */
-import { addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
+import { type Addr, addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
-import { callsOf, type FunctionCalls } from './calls.ts';
+import { callsOf, type FunctionCalls, type Hooked, hookedOf } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict, mayHaveRun } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
@@ -149,6 +149,9 @@ export class Coverage {
   private readonly lines = new Map<LineCode, LineVerdict>();
   private lazyDoubtful: Set<LineCode> | undefined;
   private lazyOrder: SourceOrder | undefined;
+  private readonly countAt: ((addr: Addr) => number) | undefined;
+  /** null: the image has no hooks. */
+  private lazyHooked: Hooked | null | undefined;
 
   /** With `exact` the trace only names the run: the counts are those of retired instructions. */
   constructor(trace: Trace, program: Program, exact?: ExactCounts) {
@@ -164,6 +167,7 @@ export class Coverage {
       const hits = Float64Array.from(points, point => this.hits[point]!);
       this.tests = [{ name: trace.tests[0] ?? '', points, hits }];
       this.verdicts = verdicts;
+      this.countAt = addr => verdicts.countAt(addr);
       return;
     }
     this.mapped = mapPoints(trace, program);
@@ -213,6 +217,15 @@ export class Coverage {
       this.lines.set(code, verdict);
     }
     return verdict;
+  }
+
+  get hooked(): Hooked | undefined {
+    const { program, countAt, verdicts } = this;
+    if (this.lazyHooked === undefined)
+      this.lazyHooked = countAt
+        ? (hookedOf(program, countAt) ?? null)
+        : { sites: program.sites, hits: site => this.siteHits[site]!, graphAt: addr => verdicts.at(addr) };
+    return this.lazyHooked ?? undefined;
   }
 
   /** The calls of a function, as far as they are proven. */

@@ -75,7 +75,11 @@ class Tally {
 }
 
 /** Numbers of the blocks that hold code of `[low, high)`. */
-export function* blocksFrom({ blocks }: FunctionVerdict, low: Addr, high: Addr): Generator<number> {
+export function* blocksFrom(
+  { blocks }: Pick<FunctionVerdict, 'blocks'>,
+  low: Addr,
+  high: Addr,
+): Generator<number> {
   let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
   for (; i < blocks.length && blocks[i]!.low < high; i++) yield i;
 }

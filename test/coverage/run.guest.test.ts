@@ -147,10 +147,11 @@ describe.skipIf(reason)('coverage of a run', () => {
     expect(recorded('seek_regular')).toEqual({ hits: 6, atLeast: true });
     const exact = calls('exact.json', '--exact');
     expect(exact('sys_lseek')).toEqual({ hits: 9, atLeast: false });
-    // Has an entry that nothing called, and inlined copies that ran.
-    expect(exact('vma_link')).toEqual({ hits: 1, atLeast: true });
-    // Has no entry: its copies alone are counted.
-    expect(exact('seek_regular')).toEqual({ hits: 1, atLeast: true });
+    // Has an entry that nothing called, and inlined copies that ran: one more often than once.
+    expect(exact('vma_link').atLeast).toBe(true);
+    expect(exact('vma_link').hits).toBeGreaterThan(1);
+    // Has no entry: its copies alone are counted, by the hooks that recorded it above.
+    expect(exact('seek_regular')).toEqual({ hits: 6, atLeast: true });
   });
 
   it('the debug information of the whole kernel reads as llvm reads it', () => {
