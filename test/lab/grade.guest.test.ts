@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { labScore } from '../../grade/schema.ts';
 import { openLab } from '../../host/lab/lab.ts';
-import { kcovbox, shell } from '../support/command.ts';
+import { commandsOf } from '../../host/lab/prove.ts';
+import { kcovbox, ROOT, shell } from '../support/command.ts';
 import { undeserved, withoutProgress, writeAttacks } from './attacks.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-grade-'));
@@ -81,4 +82,25 @@ test.each(['0', '7'])('each submission of lab %s gets its grade', async word => 
   expect(lines.filter(line => /^\S+ +\d+\/100 /.test(line))).toHaveLength(attacks.length);
   expect(lines.at(-1)).toMatch(new RegExp(`^${attacks.length} submissions, mean `));
   expect(readdirSync(graded)).toEqual(expect.arrayContaining(['class.html', 'junit.xml', 'scores.csv']));
+});
+
+test('the commands of the guide grade a class twice, with the same scores', () => {
+  const guide = readFileSync(join(ROOT, 'docs', 'teaching.md'), 'utf8');
+  const [, section = ''] = /^## Grading\n([\s\S]*?)^## /m.exec(guide) ?? [];
+  const commands = commandsOf(section).map(({ command }) => command.replace('--lab 1', '--lab 0'));
+  expect(commands.map(command => command.split(' ')[0])).toEqual(['kcovbox', 'kcovbox', 'cmp']);
+  const work = join(dir, 'guide');
+  const handedIn = join(work, 'submissions', 'ada');
+  expect(kcovbox(['lab', 'start', '0', handedIn], { cwd: dir }).status).toBe(0);
+  for (const command of commands) {
+    const { status, stdout } = shell(command, { cwd: work });
+    expect({ status, isSilent: stdout === '' }, command).toEqual({
+      status: 0,
+      isSilent: /^cmp/.test(command),
+    });
+  }
+  // The student has the same hash.
+  const { stdout } = kcovbox(['lab', 'test'], { cwd: handedIn });
+  const [, hash = 'none'] = /^hash (\w+)$/m.exec(stdout) ?? [];
+  expect(readFileSync(join(work, 'graded', 'scores.csv'), 'utf8')).toContain(hash);
 });
