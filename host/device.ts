@@ -1,11 +1,11 @@
 // Loads a device of the user's own: one TypeScript or JavaScript file, outside of the product.
 // Sucrase strips the types; the code runs in a realm of its own that has no clock, no randomness
 // and no modules, so that a device can only do what its context offers (emulator/bus/define.ts).
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import vm from 'node:vm';
 import { transform } from 'sucrase';
 import { checkDefinition, type DeviceDefinition, defineDevice, KcovboxError } from '../emulator/index.ts';
+import { sha256 } from '../toolchain/index.ts';
 import { decodeText, readInput } from './input.ts';
 
 export interface LoadedDevice {
@@ -124,7 +124,7 @@ export function loadDeviceBytes(
 ): LoadedDevice {
   const source = decodeText(bytes, path, 'device');
   const code = translate(path, source);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const hash = sha256(bytes);
   const module = { exports: {} as { default?: unknown } };
   const require = (name: string): unknown => {
     if (name === MODULE) return { defineDevice };
@@ -137,7 +137,7 @@ export function loadDeviceBytes(
     const known = new Set(vm.runInContext('Object.getOwnPropertyNames(globalThis)', context) as string[]);
     script.runInContext(context, { timeout: LOAD_MS });
     closeModule(path, source, context, known);
-    return { path, params, sha256, definition: checkDefinition(module.exports.default) };
+    return { path, params, sha256: hash, definition: checkDefinition(module.exports.default) };
   } catch (error) {
     if (error instanceof KcovboxError) throw error;
     throw describeError(path, error);

@@ -1,10 +1,9 @@
 // `kcovbox boot --record`: the capsule of a run that has ended.
-import { createHash } from 'node:crypto';
 import type { DiskImage } from '../../emulator/index.ts';
 import { checkRecordable } from '../../host/capsule.ts';
 import type { Absent } from '../../run/capsule/index.ts';
 import { type BootDescription, describeInput } from '../../run/index.ts';
-import { sha256 } from '../../toolchain/index.ts';
+import { RunningSha256, sha256 } from '../../toolchain/index.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { isTerminal } from '../io/terminal.ts';
@@ -30,13 +29,13 @@ function whole(drive: Uint8Array | DiskImage): Uint8Array {
 /** The hash of a drive of any size. */
 function hashOf(drive: Uint8Array | DiskImage): Absent {
   if (drive instanceof Uint8Array) return { bytes: drive.length, sha256: sha256(drive) };
-  const hash = createHash('sha256');
+  const hash = new RunningSha256();
   for (let at = 0; at < drive.bytes; at += PIECE) {
     const piece = new Uint8Array(Math.min(PIECE, drive.bytes - at));
     drive.read(at, piece);
     hash.update(piece);
   }
-  return { bytes: drive.bytes, sha256: hash.digest('hex') };
+  return { bytes: drive.bytes, sha256: hash.hex() };
 }
 
 /** The run of these images, before any input. */

@@ -1,7 +1,6 @@
 // The folder of a campaign. Its journal, epochs.jsonl, gets one line for each epoch; all other
 // files but the images follow from it. A process that is killed leaves a line that is not whole at
 // most, which the next one removes.
-import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
@@ -17,7 +16,7 @@ import {
   campaignEpoch,
   campaignManifest,
 } from '../../run/fuzz/schema.ts';
-import { makeFolders, makeWritable, systemReason } from '../../toolchain/index.ts';
+import { makeFolders, makeWritable, sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 
@@ -28,9 +27,6 @@ export const BUGS = 'bugs';
 const MANIFEST_MAX = 1 << 20;
 const IMAGE_MAX = 256 * 2 ** 20;
 const JOURNAL_MAX = 2 ** 30;
-
-export const sha256 = (bytes: string | Uint8Array): string =>
-  createHash('sha256').update(bytes).digest('hex');
 
 /** A campaign as its folder has it. */
 export interface Stored {

@@ -55,6 +55,14 @@ export default defineConfig({
         ],
       },
       {
+        text: 'Devices with drivers',
+        items: [
+          page('A DMA ring', '/pairs/ring'),
+          page('A disk that reorders', '/pairs/disk'),
+          page('A sensor on a two-wire bus', '/pairs/sensor'),
+        ],
+      },
+      {
         text: 'Library',
         items: [
           page('Use from JavaScript', '/library'),
@@ -78,6 +86,7 @@ export default defineConfig({
           page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),
           page('Fuzzing', '/fuzzing'),
+          page('Historical bugs', '/bugs'),
           page('Debugging', '/debugging'),
           page('The page', '/page'),
           page('Threat model', '/threat-model'),

@@ -1,12 +1,12 @@
 // The guest's machine from power-on to its end, in slices between which the event loop has its
 // turn.
-import { createHash } from 'node:crypto';
 import { isBytes } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { createMachine, type Machine, type MachineOptions, type RunResult } from '../../emulator/index.ts';
 import { Feed, type InputStream, PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
+import { RunningSha256 } from '../../toolchain/index.ts';
 import type { Signal } from './options.ts';
 
 /** Instructions, and work of devices, of a slice: some tens of milliseconds. */
@@ -101,7 +101,7 @@ class Pieces implements InputStream {
 
 /** The guest's output, without the CR of its terminal. */
 class Output {
-  readonly #hash = createHash('sha256');
+  readonly #hash = new RunningSha256();
   readonly #chunks: Uint8Array[] = [];
   readonly #onOutput: SessionOptions['onOutput'];
   #pending: number[] = [];
@@ -123,7 +123,7 @@ class Output {
   end(): { output: Uint8Array; outputHash: string } {
     this.newlines.end();
     this.flush();
-    return { output: Buffer.concat(this.#chunks), outputHash: this.#hash.digest('hex') };
+    return { output: Buffer.concat(this.#chunks), outputHash: this.#hash.hex() };
   }
 }
 

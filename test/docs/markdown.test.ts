@@ -95,6 +95,15 @@ it('the check sees long lines, dead links, missing headings, scripts and blocks'
   expect(brokenLink('README.md', 'CONTRIBUTING.md#house-rules')).toBeUndefined();
 });
 
+it('every page of the site is in its menu; decision records are linked from the texts', () => {
+  const menu = readFileSync(join(ROOT, 'docs', '.vitepress', 'config.mjs'), 'utf8');
+  const pages = files
+    .filter(path => path.startsWith('docs/') && !/^docs\/(adr\/|index\.md)/.test(path))
+    .map(path => `'/${path.slice('docs/'.length, -'.md'.length)}'`);
+  expect(pages.length).toBeGreaterThan(30);
+  expect(pages.filter(page => !menu.includes(page))).toEqual([]);
+});
+
 describe.each(files)('%s', path => {
   const source = readFileSync(join(ROOT, path), 'utf8');
   const lines = proseOf(source);

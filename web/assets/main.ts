@@ -1,7 +1,6 @@
 // Makes the data of the page: recorded programs, kernels, source texts. Run by setup/web.mjs in a
 // checkout; everything comes from the command and the tree, so it is as true as they are.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -11,7 +10,7 @@ import { readElf } from '../../emulator/index.ts';
 import { parseCapsule } from '../../host/capsule.ts';
 import { labsForPage } from '../../host/lab/portable.ts';
 import { syscallName } from '../../host/sources.ts';
-import { buildKernel } from '../../toolchain/index.ts';
+import { buildKernel, sha256 } from '../../toolchain/index.ts';
 import { tidPlace } from '../engine/threads.ts';
 import type { Assets, ImageFiles, KernelFiles, Part, ProgramRow } from '../protocol.ts';
 import { PROGRAMS, type ProgramSource } from './programs.ts';
@@ -23,7 +22,6 @@ const HEADER = 64;
 const FIRST_FUNCTION = 'sys_read';
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 /**
  * Files of this kind are named .packed: some hosts send a .gz with Content-Encoding, and then the
  * browser unpacks it before the page can.
