@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Submission, textOf } from '../../grade/judge/lab.ts';
 import { Runs } from '../../grade/judge/runs.ts';
 import { tracedChecks, traceOf, withTrace } from '../../grade/judge/trace.ts';
+import type { CheckStatus, LabScore } from '../../grade/schema.ts';
 import { alike, codePrint, type Likeness, TRACE_LEAST, tracePrint } from '../../grade/similarity.ts';
 import { type Lab, readFolder } from '../../host/lab/lab.ts';
 import { workshop } from '../../host/lab/workshop.ts';
@@ -31,11 +32,21 @@ async function printOf(lab: Lab, submission: Submission, self: string): Promise<
   return tracePrint(traces);
 }
 
-/** Pairs that share at least `least` percent. */
-export async function alikeOf(lab: Lab, submissions: readonly Submission[], least: number): Promise<Alike> {
+/** A program that does not end would spend its whole budget again. */
+const UNTRACED: readonly CheckStatus[] = ['budget', 'compile', 'error'];
+
+/** Pairs that share at least `least` percent. `scores`: of the submissions, in their order. */
+export async function alikeOf(
+  lab: Lab,
+  submissions: readonly Submission[],
+  scores: readonly LabScore[],
+  least: number,
+): Promise<Alike> {
   const codes = new Map(submissions.map(({ name, files }) => [name, codePrint(sourcesOf(files))]));
   const code = alike(codes, codePrint(sourcesOf(lab.starter)), least);
-  const whole = submissions.filter(({ missing }) => missing.length === 0);
+  const whole = submissions.filter(
+    ({ missing }, i) => missing.length === 0 && !UNTRACED.includes(scores[i]!.status),
+  );
   if (whole.length < 2) return { code, coverage: [] };
   const self = readFileSync(join(packageRoot(), 'guest-programs', 'kcov-self.h'), 'utf8');
   const prints = new Map<string, Set<number>>();

@@ -196,7 +196,7 @@ async function gradeHere(
   };
   const { scores, pairs } = await whileSignals(onSignal, async () => {
     const all = await judgeAll(lab, submissions, options, results?.folder);
-    const alikes = await alikeOf(lab, submissions, options.alike);
+    const alikes = await alikeOf(lab, submissions, all, options.alike);
     if (results) writeResults(results.folder, lab, all, alikes, facts);
     results?.commit();
     return { scores: all, pairs: alikes };
