@@ -56,7 +56,7 @@ function read(name: string): Kept | undefined {
   }
 }
 
-/** Whoever changes the storage can write anything. */
+/** A person can write anything into the storage. */
 function isWhole(kept: Partial<Kept>): kept is Kept {
   const { path, text, line, lines } = kept;
   const isLine = (row: unknown): boolean => Array.isArray(row) && Number.isSafeInteger(row[0]);
