@@ -23,6 +23,8 @@ export interface RunIn {
 /** Where long work is: how many of these lines there are depends on the speed of the machine. */
 const PROGRESS = /^kcovbox: \d+ (?:executions, \d+\/s, |of \d+ (?:submissions|trials)(?! are)).*\n/gm;
 
+export const withoutProgress = (stderr: string): string => stderr.replace(PROGRESS, '');
+
 /** Runs `kcovbox ARGS`; standard input is empty unless given. Lines of progress are left out. */
 export function kcovbox(args: readonly string[], options: RunIn): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
@@ -33,7 +35,7 @@ export function kcovbox(args: readonly string[], options: RunIn): Ran {
     timeout: options.timeout ?? 120_000,
     maxBuffer: 1 << 28,
   });
-  return { status, stdout, stderr: stderr.replace(PROGRESS, '') };
+  return { status, stdout, stderr: withoutProgress(stderr) };
 }
 
 /** A shell line in which `kcovbox` is the command. */
