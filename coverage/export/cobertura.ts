@@ -14,13 +14,20 @@ const ENTITIES: Record<string, string> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
 };
 
-/** Text for XML 1.0: markup escaped, characters that XML forbids replaced. */
-export function xmlText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML 1.0 §2.2 forbids
-  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '?').replace(/[&<>"']/g, c => ENTITIES[c]!);
-}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML 1.0 §2.2 forbids
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+
+/**
+ * Text for XML 1.0: markup escaped, characters that XML forbids replaced. A reader makes a blank of
+ * a line feed or tab in an attribute (§3.3.3), unless it is a reference.
+ */
+export const xmlText = (text: string): string =>
+  text.replace(FORBIDDEN, '?').replace(/[&<>"'\t\n\r]/g, c => ENTITIES[c]!);
 
 const rate = ({ covered, total }: Share) => (total === 0 ? 0 : covered / total).toFixed(4);
 

@@ -5,9 +5,10 @@
  *
  * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
  * for a trace with one, there is one section for each file. A line that is unknown has no record,
- * and a trace of comparisons has no lines: readers would show those that ran as 100 %.
+ * and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control character
+ * of a name, which may be a line feed, is written as `\\xNN`: the format has no escape.
  */
-import { byText } from '../base/bytes.ts';
+import { byText, visible } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';
 import { didRun, hitsOf } from '../model/lines.ts';
 import type { ProgramFile, ProgramFunction } from '../model/program.ts';
@@ -23,9 +24,10 @@ function functionRows(coverage: Coverage, file: ProgramFile): { name: string; li
   for (const fn of file.functions as ProgramFunction[]) {
     if (fn.line === 0) continue;
     const { hits } = coverage.functionCalls(fn);
-    const row = rows.get(fn.name);
+    const name = visible(fn.name);
+    const row = rows.get(name);
     if (row) row.hits = Math.max(row.hits, hits);
-    else rows.set(fn.name, { name: fn.name, line: fn.line, hits });
+    else rows.set(name, { name, line: fn.line, hits });
   }
   return [...rows.values()].sort((a, b) => a.line - b.line || byText(a.name, b.name));
 }
@@ -66,7 +68,7 @@ function section(
 ): string {
   const functions = functionRows(coverage, file);
   if (functions.length === 0 && lines.size === 0) return '';
-  let text = `TN:${name}\nSF:${rooted(file.path, options)}\n`;
+  let text = `TN:${name}\nSF:${visible(rooted(file.path, options))}\n`;
   for (const fn of functions) text += `FN:${fn.line},${fn.name}\n`;
   for (const fn of functions) text += `FNDA:${fn.hits},${fn.name}\n`;
   text += `FNF:${functions.length}\nFNH:${functions.filter(fn => fn.hits > 0).length}\n`;

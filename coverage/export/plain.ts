@@ -5,7 +5,7 @@
  * rawcover, JSON lines and modoff give the address of the *call instruction*, as syzkaller does
  * after subtracting the length of a call; ours comes from decoding.
  */
-import { addrOf, CoverageError, cleanPath, hex } from '../base/bytes.ts';
+import { addrOf, CoverageError, cleanPath, hex, visible } from '../base/bytes.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { Coverage } from '../model/coverage.ts';
@@ -101,7 +101,7 @@ export function moduleBase(elf: Elf): number {
 }
 
 export function moduleName(elf: Elf, options: ExportOptions): string {
-  return options.module ?? baseName(elf.name);
+  return visible(options.module ?? baseName(elf.name));
 }
 
 export function exportModoff(trace: Trace, sites: CallSites, options: ExportOptions): Iterable<Uint8Array> {

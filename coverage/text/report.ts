@@ -3,7 +3,7 @@
  * colours are injected.
  */
 import { counted } from '../../emulator/base/words.ts';
-import { byText } from '../base/bytes.ts';
+import { byText, visible } from '../base/bytes.ts';
 import type { FunctionCalls } from '../model/calls.ts';
 import {
   addTotals,
@@ -93,7 +93,7 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   const parts = [counted(trace.records.length, 'record'), counted(coverage.tests.length, 'test')];
   if (trace.header.dialect) parts.unshift(trace.header.dialect);
   if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost: the buffer was full`));
-  yield `${palette.bold(program.elf.name)}  ${palette.dim(parts.join(', '))}`;
+  yield `${palette.bold(visible(program.elf.name))}  ${palette.dim(parts.join(', '))}`;
   const hooks = program.hooks === 'cmp' ? 'compares' : 'points';
   const row = (name: string, text: string): string => `  ${name.padEnd(10)} ${text}`;
   const shared = (s: Share): string => `${bar(s, palette, 24)} ${share(s)}`;
@@ -125,7 +125,7 @@ export function* treeReport(coverage: Coverage, palette: Palette = PLAIN): Gener
     for (const child of [...node.children.values()].sort((a, b) => byText(a.name, b.name))) {
       const row = squeeze(child);
       const isFile = row.children.size === 0;
-      rows.push({ label: `${indent}${row.name || '/'}${isFile ? '' : '/'}`, node: row, isFile });
+      rows.push({ label: `${indent}${visible(row.name) || '/'}${isFile ? '' : '/'}`, node: row, isFile });
       walk(row, `${indent}  `);
     }
   };
@@ -158,7 +158,7 @@ export function* functionReport(coverage: Coverage, palette: Palette = PLAIN): G
     for (const fn of file.functions) {
       const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
       const calls = callsOf(coverage.functionCalls(fn)).padStart(10);
-      yield `${bar(s, palette)} ${share(s)} ${calls}  ${fn.name} ${palette.dim(`${file.path}:${fn.line}`)}`;
+      yield `${bar(s, palette)} ${share(s)} ${calls}  ${visible(fn.name)} ${palette.dim(`${visible(file.path)}:${fn.line}`)}`;
     }
   }
 }
@@ -219,17 +219,17 @@ export function* annotateCoverage(
     );
     if (functions.length === 0) continue;
     const text = readSource(file.path);
-    const source = text?.split('\n') ?? [];
-    yield `${palette.bold(file.path)}${text === undefined ? palette.dim('  (source not found)') : ''}`;
+    const source = text?.split(/\r?\n/) ?? [];
+    yield `${palette.bold(visible(file.path))}${text === undefined ? palette.dim('  (source not found)') : ''}`;
     for (const fn of functions) {
       const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
       const calls = described(coverage.functionCalls(fn));
-      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${calls}`;
+      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(visible(fn.name))}  ${calls}`;
       const { first, last } = functionExtent(file, fn, source);
       for (let line = first; line <= last; line++) {
         const code = file.lines.get(line);
         if (!code && text === undefined) continue;
-        const body = (source[line - 1] ?? '').replaceAll('\t', '        ');
+        const body = visible((source[line - 1] ?? '').replaceAll('\t', '        '));
         if (!code) yield palette.dim(`${String(line).padStart(6)}            ${body}`.trimEnd());
         else {
           const verdict = coverage.line(code);
