@@ -1,6 +1,6 @@
 // The public API of the emulator. All code outside emulator/ and devices/ imports from here.
 
-export { checkDefinition, defineDevice } from '../devices/defined.ts';
+export { checkDefinition, defineDevice, paramsOf } from '../devices/defined.ts';
 export type {
   KcovContext,
   KcovRecord,

@@ -4,7 +4,14 @@
 import { basename } from 'node:path';
 import vm from 'node:vm';
 import { transform } from 'sucrase';
-import { checkDefinition, type DeviceDefinition, defineDevice, KcovboxError } from '../emulator/index.ts';
+import {
+  checkDefinition,
+  type DeviceDefinition,
+  defineDevice,
+  HostError,
+  KcovboxError,
+  paramsOf,
+} from '../emulator/index.ts';
 import { sha256 } from '../toolchain/index.ts';
 import { decodeText, readInput } from './input.ts';
 
@@ -100,6 +107,10 @@ function closeModule(path: string, source: string, context: vm.Context, known: R
   }
 }
 
+/** Without the word that the path follows: "device x: why", "the device is not an object". */
+const withoutDevice = (message: string): string =>
+  message.replace(/^device:? /, '').replace(/^the device is/, 'it exports no definition: its default is');
+
 /** The first line of an error inside the device's code, with the line of its file. */
 function describeError(path: string, error: unknown): KcovboxError {
   const { message = String(error), stack = '' } = (error ?? {}) as { message?: string; stack?: string };
@@ -137,8 +148,12 @@ export function loadDeviceBytes(
     const known = new Set(vm.runInContext('Object.getOwnPropertyNames(globalThis)', context) as string[]);
     script.runInContext(context, { timeout: LOAD_MS });
     closeModule(path, source, context, known);
-    return { path, params, sha256: hash, definition: checkDefinition(module.exports.default) };
+    const definition = checkDefinition(module.exports.default);
+    paramsOf(definition, params); // refuses names and values
+    return { path, params, sha256: hash, definition };
   } catch (error) {
+    if (error instanceof HostError)
+      throw describeError(path, { message: withoutDevice(error.message), stack: error.stack });
     if (error instanceof KcovboxError) throw error;
     throw describeError(path, error);
   }

@@ -178,7 +178,7 @@ test.each([
   ],
   [
     "import { defineDevice } from 'kcovbox/device'; export default defineDevice({ name: 'x' });",
-    /^kcovbox: device x: compatible is not a word, such as "vendor,device"$/m,
+    /^kcovbox: device bad\.ts:1: x: compatible is not a word, such as "vendor,device"$/m,
   ],
   ['enum A { x }; export default {};', /variable A is outside/],
   [
@@ -187,11 +187,12 @@ test.each([
   ],
   [
     'const seen: number[] = [1]; f(); seen.push(2); export default {}; function f() { let n = 1; n++; }',
-    /^kcovbox: device: name is not/,
+    /^kcovbox: device bad\.ts: name is not/,
   ],
   ["import fs from 'node:fs'; export default fs;", /it imports node:fs; a device can import nothing/],
   ['export default { name: Date.now() };', /^kcovbox: device bad\.ts:1: Date is not defined\n$/],
-  ['export default { name: "x" };', /device x: compatible is not a word/],
+  ['export default { name: "x" };', /^kcovbox: device bad\.ts: x: compatible is not a word/],
+  ['', /^kcovbox: device bad\.ts: it exports no definition: its default is not an object\n$/],
   ['for (;;);', /^kcovbox: device bad\.ts: Script execution timed out/],
 ])('one line: %s', (text, line) => {
   writeFileSync(join(dir, 'bad.ts'), text);
@@ -221,6 +222,18 @@ export default defineDevice({
     stderr: expect.stringMatching(/^kcovbox: .*plain.* object is not extensible\n$/),
     status: 125,
   });
+});
+
+test('a parameter that the device has not is an error for every verb', () => {
+  for (const words of [
+    ['dev', 'header', 'summer.ts,frob=1'],
+    ['run', '--device', 'summer.ts,frob=1', 'use.c'],
+  ])
+    expect(cli(...words)).toMatchObject({
+      status: 125,
+      stdout: '',
+      stderr: 'kcovbox: device summer.ts: summer has no parameter frob: latency, most\n',
+    });
 });
 
 test.each([
