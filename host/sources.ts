@@ -1,61 +1,75 @@
 // The host's data for reports: source text, names of system calls.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../toolchain/index.ts';
-import { builtKernels } from './kernels.ts';
+import { packageRoot, readInputs, sha256OfParts } from '../toolchain/index.ts';
+import { type BuiltKernel, builtKernels } from './kernels.ts';
 
 export interface SourceOptions {
   /** Folders to look in first. */
   readonly source?: readonly string[] | undefined;
 }
 
-/** The tree that an image was built from, when it was built here; by its bytes, not its path. */
-function treeOf(image: Uint8Array): string | undefined {
-  for (const { path, tree } of builtKernels())
+/** The kernel with these bytes that was built here. */
+function builtAs(image: Uint8Array): BuiltKernel | undefined {
+  return builtKernels().find(({ path }) => {
     try {
-      if (statSync(path).size === image.length && readFileSync(path).equals(image)) return tree;
-    } catch {} // a build in progress
-  return undefined;
+      return statSync(path).size === image.length && readFileSync(path).equals(image);
+    } catch {
+      return false; // a build in progress
+    }
+  });
 }
 
 /** The sources that an image was built from; undefined for one that was not built here. */
 export function sourceRootOf(image: Uint8Array): { sourceRoot: string; sourcePrefix?: string } | undefined {
-  const tree = treeOf(image);
+  const tree = builtAs(image)?.tree;
   if (tree === undefined) return undefined;
   if (tree === join(packageRoot(), 'kernel')) return { sourceRoot: packageRoot() };
   return { sourceRoot: tree, sourcePrefix: 'kernel/' };
 }
 
+/** The hashes of the files that a kernel was built from, by their paths. */
+function hashesOf(built: BuiltKernel | undefined): ReadonlyMap<string, string> {
+  try {
+    return built ? readInputs(built.path) : new Map();
+  } catch {
+    return new Map(); // its manifest is damaged
+  }
+}
+
 /**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
  * tree that `image` was built from, under the package. The debug information calls every kernel
- * tree "kernel".
+ * tree "kernel". The lines of a file that was edited after the build are others: it has no text,
+ * and `changed` is told.
  */
 export function sourceReader(
   options: SourceOptions,
   image?: Uint8Array,
+  changed: (path: string) => void = () => {},
 ): (path: string) => string | undefined {
-  const tree = image && treeOf(image);
-  const roots = [...(options.source ?? []), packageRoot(), join(packageRoot(), 'kernel')];
-  const read = (path: string): string | undefined => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      return undefined;
-    }
-  };
+  const built = image && builtAs(image);
+  const hashes = hashesOf(built);
+  const { source = [] } = options;
+  const trees = built?.tree === undefined ? source : [...source, built.tree];
+  const roots = [...source, packageRoot(), join(packageRoot(), 'kernel')];
   return path => {
     const [, inTree] = /^(?:\.\/)?kernel\/(.*)$/s.exec(path) ?? [];
-    for (const root of inTree === undefined ? [] : [...(options.source ?? []), ...(tree ? [tree] : [])]) {
-      const text = read(join(root, inTree!));
-      if (text !== undefined) return text;
-    }
-    if (path.startsWith('/'))
-      return read(path) ?? roots.map(root => read(join(root, path))).find(text => text !== undefined);
-    for (const root of roots) {
-      const text = read(join(root, path));
-      if (text !== undefined) return text;
-    }
+    const places = [
+      ...(inTree === undefined ? [] : trees.map(tree => join(tree, inTree))),
+      ...(path.startsWith('/') ? [path] : []),
+      ...roots.map(root => join(root, path)),
+    ];
+    const original = inTree === undefined || built?.tree === undefined ? path : join(built.tree, inTree);
+    const hash = hashes.get(original);
+    let isChanged = false;
+    for (const place of places)
+      try {
+        const bytes = readFileSync(place);
+        if (hash === undefined || sha256OfParts(bytes) === hash) return bytes.toString('utf8');
+        isChanged = true;
+      } catch {} // not there
+    if (isChanged) changed(path);
     return undefined;
   };
 }

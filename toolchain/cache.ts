@@ -195,10 +195,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isSeen = (value: unknown): value is Seen =>
   isObject(value) && typeof value['hash'] === 'string' && typeof value['stamp'] === 'string';
 
-/** The files and folders that the cached product at `path` was made from. */
-export function readInputs(path: string): string[] {
+/**
+ * The files and folders that the cached product at `path` was made from, with the hashes of their
+ * contents (`sha256OfParts`).
+ */
+export function readInputs(path: string): Map<string, string> {
   const manifest: unknown = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
-  return isManifest(manifest) ? Object.keys(manifest.inputs) : [];
+  const inputs = isManifest(manifest) ? Object.entries(manifest.inputs) : [];
+  return new Map(inputs.map(([input, { hash }]) => [input, hash]));
 }
 
 /** A damaged manifest is a miss: the next build rewrites it. */

@@ -1,5 +1,14 @@
 // The public API of toolchain/: building the guest kernel and guest programs on the host.
-export { cacheDir, cached, markUsed, nameOfKey, objectDir, packageRoot, writeWhole } from './cache.ts';
+export {
+  cacheDir,
+  cached,
+  markUsed,
+  nameOfKey,
+  objectDir,
+  packageRoot,
+  readInputs,
+  writeWhole,
+} from './cache.ts';
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { confinedFlags } from './confined.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';

@@ -25,7 +25,7 @@ async function kernelProduct(dialect: Dialect): Promise<Product> {
  */
 async function programProduct(dialect: Dialect, source: string): Promise<Product> {
   const { path } = await buildProgram(join(packageRoot(), source), { dialect });
-  const inputs = readInputs(path).flatMap(input => inPackage(input) ?? []);
+  const inputs = [...readInputs(path).keys()].flatMap(input => inPackage(input) ?? []);
   return { name: programName(dialect, source), inputs, bytes: readFileSync(path) };
 }
 

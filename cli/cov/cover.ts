@@ -9,10 +9,11 @@ import {
   exportTrace,
   type Trace,
 } from '../../coverage/index.ts';
-import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
+import { sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
+import { openSources } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
 /** A coverage file without records would show 0 %, and the user would have to guess why. */
@@ -29,7 +30,7 @@ export async function writeCoverage(
   elf: Elf,
   title: string,
 ): Promise<void> {
-  const readSource = sourceReader({}, elf.bytes);
+  const readSource = openSources({}, elf.bytes);
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
@@ -59,7 +60,7 @@ export async function writeExact(
   title: string,
 ): Promise<void> {
   const coverage = Coverage.exact(elf, exact, title);
-  const read = sourceReader({}, elf.bytes);
+  const read = openSources({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'

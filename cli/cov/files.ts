@@ -18,6 +18,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
+import { type SourceOptions, sourceReader } from '../../host/sources.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
 import { printable, printableLine, UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
@@ -118,6 +119,22 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
     ? `no kernel built here or packaged is ${shortId(wanted)}, on which the trace was recorded`
     : 'the trace names no image';
   throw new MissingImage(`${which}: give it with -k`);
+}
+
+/** Source text for reports; a line on standard error says that a file of it has changed. */
+export function openSources(
+  options: SourceOptions,
+  image?: Uint8Array,
+): (path: string) => string | undefined {
+  let isTold = false;
+  return sourceReader(options, image, path => {
+    if (!isTold)
+      tell(
+        `kcovbox: ${printable(path)} has changed since the image was built: such files are shown ` +
+          'without their text; run the program again, or give cov -S with a folder of the old ones\n',
+      );
+    isTold = true;
+  });
 }
 
 /** Colours for standard output: picocolors knows NO_COLOR, FORCE_COLOR and terminals. */

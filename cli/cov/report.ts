@@ -34,7 +34,7 @@ import {
   takesTrace,
   treeReport,
 } from '../../coverage/index.ts';
-import { type SourceOptions, sourceReader, syscallName } from '../../host/sources.ts';
+import { type SourceOptions, syscallName } from '../../host/sources.ts';
 import { tell } from '../../toolchain/index.ts';
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
@@ -51,6 +51,7 @@ import {
   imageOf,
   MissingImage,
   openElf,
+  openSources,
   openTrace,
   palette,
   printLines,
@@ -146,7 +147,7 @@ interface ReportOptions extends Common {
 
 /** The source of functions that ran, and of those that -f names. */
 function* sourceText(coverage: Coverage, options: ReportOptions, colours: Palette): Generator<string> {
-  const read = sourceReader(options, coverage.program.elf.bytes);
+  const read = openSources(options, coverage.program.elf.bytes);
   const named = options.function === undefined ? undefined : new RegExp(options.function);
   let isEmpty = true;
   for (const line of annotateCoverage(coverage, read, colours, ({ name }) => named?.test(name) ?? false)) {
@@ -229,7 +230,7 @@ function exportOptions(options: Common & ExportOptions, elf?: Elf): ExportOption
     ...options,
     keep: selection(options),
     epoch: Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0,
-    readSource: sourceReader(options, elf?.bytes),
+    readSource: openSources(options, elf?.bytes),
     syscallName,
   };
 }
@@ -442,7 +443,7 @@ function exportFormat({ format, output }: ExportCommand): CoverFormat {
 
 /** The text of `run --cover -`. */
 function* sourceChunks(coverage: Coverage, options: ExportCommand): Generator<Uint8Array> {
-  const read = sourceReader(options, coverage.program.elf.bytes);
+  const read = openSources(options, coverage.program.elf.bytes);
   yield new TextEncoder().encode(annotatedText(coverage, read));
 }
 

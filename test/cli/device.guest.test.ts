@@ -2,7 +2,7 @@
 // run, faults reach the driver, and a run with them is recorded and repeated.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,6 +35,40 @@ test('an edit of a file that the driver includes builds the kernel again; cache 
   expect(cli('cache', 'ls').stdout).toMatch(/ openbsd-\w{12}\.elf {2}sha256:\w{16} {2}with \S+\/own\.c$/m);
   writeFileSync(join(dir, 'own $#.h'), '#error edited\n');
   expect(run()).toMatchObject({ status: 123, stderr: expect.stringContaining('error: edited') });
+});
+
+test('no report shows the text of a source that was edited after the build', () => {
+  const old = readFileSync(join(dir, 'summer.c'), 'utf8');
+  const edited = join(dir, 'edited.c');
+  writeFileSync(edited, old);
+  const options = ['--device', 'summer.ts', '--driver', 'edited.c', '--trace', '--cover', 'edited.kcov'];
+  expect(cli('run', ...options, 'use.c', '--', '1', '2')).toMatchObject({ status: 0 });
+  const report = (...more: string[]) =>
+    cli('cov', 'report', '--by', 'source', '-f', '^add_up$', ...more, 'edited.kcov');
+  const before = report();
+  expect(before).toMatchObject({ stderr: '', stdout: expect.stringMatching(/ [+] {5}status = atomic_load/) });
+  const page = () => {
+    expect(cli('cov', 'report', '-o', 'edited.html', 'edited.kcov').status).toBe(0);
+    return readFileSync(join(dir, 'edited.html'), 'utf8');
+  };
+  expect(page()).toContain('status = atomic_load');
+
+  writeFileSync(edited, `// a line more\n${old}`);
+  const after = report();
+  expect(after.stderr).toBe(
+    `kcovbox: ${edited} has changed since the image was built: such files are shown without their text; ` +
+      'run the program again, or give cov -S with a folder of the old ones\n',
+  );
+  expect(after.stdout).toContain(`${edited}  (source not found)\n`);
+  const marks = (text: string): string[] => text.match(/^ *\d+ (?=.{8} [-+~?](?: |$)).{10}/gm) ?? [];
+  expect(marks(before.stdout).length).toBeGreaterThan(10);
+  expect(marks(after.stdout)).toEqual(marks(before.stdout));
+  expect(after.stdout).not.toContain('status');
+  expect(page()).not.toContain('status = atomic_load');
+
+  mkdirSync(join(dir, 'olds', dir), { recursive: true });
+  writeFileSync(join(dir, 'olds', edited), old);
+  expect(report('-S', 'olds')).toEqual(before);
 });
 
 test('a test inside the driver', () => {
