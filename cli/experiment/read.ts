@@ -51,6 +51,8 @@ function issueOf(issue: Issue): { path: Path; message: string } {
     return { path: issue.path, message: issue.issues[0].message };
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
     return { path: issue.path, message: 'it is missing' };
+  if (issue.code === 'invalid_type' && issue.path.length === 0)
+    return { path: [], message: 'it is no list of keys and values; docs/research.md has an example' };
   if (issue.code !== 'unrecognized_keys') return { path: issue.path, message: issue.message };
   const [key = ''] = issue.keys ?? [];
   return { path: [...issue.path, key], message: `there is no such key; docs/research.md lists all` };

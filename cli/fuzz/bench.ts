@@ -15,7 +15,8 @@ import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import type { FuzzBench } from '../../run/fuzz/schema.ts';
 import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+import type { RobustOptions } from '../run/robust.ts';
+import { chooseTarget } from './choose.ts';
 
 export interface BenchOptions extends RobustOptions {
   rounds: number;
@@ -171,9 +172,8 @@ function text({ rounds, unstable, rows }: FuzzBench): string {
 }
 
 export async function bench(options: BenchOptions): Promise<number> {
-  const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
   const { engine, kernelSource, rounds } = options;
-  const target = await prepareTarget({ conf, engine, kernelSource, append: words.join(' ') });
+  const target = await prepareTarget({ ...chooseTarget(options), engine, kernelSource });
   const executor = openTarget(target);
   const all = programs();
   const progress = progressLine();

@@ -1,4 +1,5 @@
 // `kcovbox fuzz run` and `verify`: campaigns in folders.
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { counted, type EngineKind, type MachineOptions } from '../../emulator/index.ts';
 import { epochSize, progressOf, Random } from '../../fuzz/index.ts';
@@ -6,11 +7,13 @@ import { descriptionTexts } from '../../host/fuzz/descriptions.ts';
 import { prepareTarget, targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
+import { firstIssue } from '../../run/issue.ts';
 import { UserError } from '../io/fail.ts';
-import { printJson, writeTo } from '../io/output.ts';
+import { discardFolder, printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
-import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+import type { RobustOptions } from '../run/robust.ts';
+import { chooseTarget } from './choose.ts';
 import {
   appendEpoch,
   createFolder,
@@ -39,7 +42,7 @@ export interface RunOptions extends RobustOptions {
 
 /** Where the configuration of a campaign comes from. */
 function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
-  return campaignConfig.parse({
+  const parsed = campaignConfig.safeParse({
     ...(options.seed !== undefined && { seed: `0x${options.seed.toString(16)}` }),
     ...(options.call && { calls: options.call }),
     comparisons: options.comparisons,
@@ -47,13 +50,14 @@ function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
     failNth: canFail,
     settles: options.settle === true,
   });
+  if (!parsed.success) throw new UserError(`fuzz run: ${firstIssue(parsed.error)}`);
+  return parsed.data;
 }
 
 const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 async function create(path: string, options: RunOptions): Promise<Stored> {
-  const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
-  const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
+  const { conf, append } = chooseTarget(options, options.append);
   const { kernelSource, fail } = options;
   const whole = fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
   const { images } = await prepareTarget({ conf: whole, kernelSource, append });
@@ -95,13 +99,15 @@ function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availablePa
   return new Pool(data, descriptions, Math.min(jobs, config.batches));
 }
 
-/** Runs a campaign, or goes on with it. */
+/** Runs a campaign, or goes on with it. Where the guest does not begin, no new folder stays. */
 export async function runCampaignIn(
   path: string,
   options: RunOptions,
   given: readonly string[],
 ): Promise<number> {
-  let stored = isCampaign(path) ? reopen(path, given) : await create(path, options);
+  const isOld = isCampaign(path);
+  const isThere = existsSync(path);
+  let stored = isOld ? reopen(path, given) : await create(path, options);
   repairFolder(stored);
   const pool = poolOf(stored, options.engine, options.jobs);
   const line = progressLine({ logs: true });
@@ -136,6 +142,9 @@ export async function runCampaignIn(
     line.clear();
     finishFolder(stored);
     if (!signal) writeTo('-', summary(stored));
+  } catch (error) {
+    if (!isOld && stored.epochs.length === 0) discardFolder(path, !isThere);
+    throw error;
   } finally {
     for (const which of ENDING_SIGNALS) process.off(which, onSignal);
     await pool.close();

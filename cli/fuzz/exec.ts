@@ -6,7 +6,8 @@ import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import { readText } from '../../host/input.ts';
 import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
-import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+import type { RobustOptions } from '../run/robust.ts';
+import { chooseTarget } from './choose.ts';
 
 export interface ExecOptions extends RobustOptions {
   describe?: string[];
@@ -30,13 +31,8 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
     writeTo('-', programC(program, `from ${path.replace(/.*[/\\]/, '')}`));
     return 0;
   }
-  const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
-  const { kernelSource, append = '' } = options;
-  const target = await prepareTarget({
-    conf,
-    kernelSource,
-    append: [...words, append].filter(Boolean).join(' '),
-  });
+  const { kernelSource, append } = options;
+  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource });
   const executor = openTarget(target);
   const execution = executor.execute(program, 'pc', true);
   const title = crashOf(program, execution);

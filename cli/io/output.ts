@@ -226,6 +226,12 @@ export function fillFolder(
   }
 }
 
+/** Empties a folder of results; one that the command made is removed. */
+export function discardFolder(folder: string, isNew: boolean): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  if (isNew) rmSync(folder, { recursive: true, force: true });
+}
+
 /** Refuses a target that cannot be written, before the work for it begins. */
 export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;

@@ -1,5 +1,5 @@
 // `kcovbox fuzz`: coverage-guided campaigns of system calls from a snapshot.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
@@ -12,6 +12,13 @@ const EXECUTIONS = 100_000;
 const JOBS_MAX = 256;
 const ROUNDS = 200;
 const SAMPLE = 5;
+
+/** As `campaignConfig` has it. */
+function parsePattern(text: string, before: string[] = []): string[] {
+  if (!/^[\w$*]{1,64}$/.test(text))
+    throw new InvalidArgumentError('expected the name of a call, in which * stands for any text');
+  return repeated(text, before);
+}
 
 const engineOption = (): Option =>
   new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
@@ -40,7 +47,7 @@ function addRun(command: Command): void {
     .addOption(jobsOption())
     .option('--append <text>', 'more words of the kernel command line')
     .addOption(new Option('--seed <hex>', 'seed of the campaign (default: 1)').argParser(parseSeed))
-    .option('--call <pattern>', 'calls that programs make, such as "read*" (repeatable)', repeated)
+    .option('--call <pattern>', 'calls that programs make, such as "read*" (repeatable)', parsePattern)
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
     .option('--no-comparisons', 'do not try the operands of comparisons')
     .option('--no-snapshots', 'boot the guest for each program')

@@ -71,6 +71,8 @@ export const BUDGET = 50_000_000;
 const PATIENCE = 200_000_000;
 const BOOT_MAX = 2_000_000_000;
 const CONSOLE_MAX = 1 << 16;
+/** Characters of a line of the console in a message. */
+const LINE_MAX = 200;
 const PAGE = 4096;
 const MODE_BITS = { pc: 1, cmp: 2 } as const;
 const CONTEXT_MODE = 0;
@@ -126,7 +128,10 @@ export class Executor {
     m.stopsAtMark = MARK.READY;
     const result = m.run(BOOT_MAX);
     if (m.stopsAtMark !== undefined)
-      throw new HostError(`the agent did not begin (${result.kind}): ${this.#text().trim().slice(-200)}`);
+      throw new HostError(
+        `the fuzzer's program in the guest did not begin (${result.kind}); the console ends with: ` +
+          `${this.#text().trim().split('\n').at(-1)!.slice(-LINE_MAX)}`,
+      );
   }
 
   /** Physical addresses of the pages of a part of the agent's memory. */

@@ -270,7 +270,21 @@ test('a wrong line is one line', () => {
     [['run', '--describe', 'bytes.kd', 'y'], /description bytes\.kd has bytes that are not UTF-8; save it/],
     [['exec', 'bytes.kd'], /program bytes\.kd has bytes that are not UTF-8; save it as UTF-8/],
     [['run', '--describe', 'wrong.kd', 'y'], /wrong\.kd:1: the kernel has no system call "nothing"/],
-    [['run', '--conf', 'openbsd', 'y'], /--conf openbsd is a kernel of openbsd, --dialect says linux/],
+    [['run', '--conf', 'openbsd', 'y'], /--conf openbsd: the fuzzer needs a kernel with kcov of Linux, such/],
+    [['run', '--call', '', 'y'], /--call <pattern>.*expected the name of a call, in which \* stands for any/],
+    [
+      ['run', '--call', '[', 'y'],
+      /--call <pattern>.*expected the name of a call, in which \* stands for any/,
+    ],
+    [
+      ['run', '--append', 'bugs=all', 'y'],
+      /--append bugs=all: the kernel linux has no bugs; give --conf linux\+b/,
+    ],
+    [['run', '--conf', 'linux+bugs', '--append', 'bugs=nosuch', 'y'], /there is no bug named "nosuch"/],
+    [
+      ['run', '--append', 'init=/x', 'y'],
+      /in the guest did not begin \(exit\); .*: init: cannot execute \/x: error 2/,
+    ],
     [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
     [['exec', 'wrong.txt'], /wrong\.txt:1: "\)" was expected at the end of the line/],
     [['exec', 'none.txt'], /program none\.txt: no such file/],
