@@ -209,7 +209,7 @@ test.each([
   [['export', '--license', 'MIT', '-o', '-', 'shards'], /are of a crate, and the format is csv/],
   [['reproduce', '-o', 'x', 'shards'], /crate shards\/ro-crate-metadata\.json: no such file/],
   [['run', 'nothing.yaml'], /experiment nothing\.yaml: no such file/],
-  [['plan', 'seeds.c'], /seeds\.c:1:1: the file: it is no list of keys and values; docs\/research\.md has/],
+  [['plan', 'seeds.c'], /seeds\.c:4:1: the file: it is no list of keys and values; docs\/research\.md has/],
   [['run', '.'], /\. is not the folder of an experiment: it has no plan\.json/],
   [
     ['plan', 'nope.yaml'],
