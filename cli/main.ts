@@ -29,6 +29,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   serve: () => import('./verbs/serve.ts'),
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),
+  schedules: () => import('./verbs/schedules.ts'),
   fuzz: () => import('./verbs/fuzz.ts'),
   experiment: () => import('./verbs/experiment.ts'),
   bugs: () => import('./verbs/bugs.ts'),

@@ -52,8 +52,8 @@ interface Header {
  * program otherwise or may change, and of runs with seeds, devices or faults, which are used once.
  */
 export function bootKey(images: GuestImages, choice: MachineChoice): string | undefined {
-  const { seed, schedSeed, devices = [], faults = [], hostile = [] } = choice;
-  const isUsual = devices.length + faults.length + hostile.length === 0;
+  const { seed, schedSeed, schedule, devices = [], faults = [], hostile = [] } = choice;
+  const isUsual = devices.length + faults.length + hostile.length === 0 && schedule === undefined;
   const { tail, kernelHash, append, size } = images;
   if (EMULATOR === undefined || tail === undefined || kernelHash === undefined) return undefined;
   if (seed !== undefined || schedSeed !== undefined || !isUsual) return undefined;

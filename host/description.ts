@@ -1,5 +1,5 @@
 // The run description (run/schema.ts) of a guest and its machine. Also runs in the page.
-import { faultText, hostileText, type JournalEntry } from '../emulator/index.ts';
+import { faultText, hostileText, type JournalEntry, scheduleText } from '../emulator/index.ts';
 import { describeExtensions, describeInput, type RunDescription } from '../run/index.ts';
 import type { Sha256 } from '../run/input.ts';
 import type { LoadedDevice } from './device.ts';
@@ -46,6 +46,7 @@ export function describeRun(
       kcov: choice.kcov,
       seed: hexOf(choice.seed),
       schedSeed: hexOf(choice.schedSeed),
+      ...(choice.schedule && { schedule: scheduleText(choice.schedule) }),
       icountShift: choice.icount,
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
       ...(choice.devices?.length && { own: choice.devices.map(ownDevice) }),

@@ -1,6 +1,14 @@
 // The configuration of a guest's machine, as `run`, `replay` and the library choose it, and the
 // options of the emulator for it.
-import type { EngineKind, Extensions, Fault, Hostile, KcovMode, MachineOptions } from '../emulator/index.ts';
+import type {
+  EngineKind,
+  Extensions,
+  Fault,
+  Hostile,
+  KcovMode,
+  MachineOptions,
+  Schedule,
+} from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
 import { CMDLINE_FILE } from './command-line.ts';
 import type { LoadedDevice } from './device.ts';
@@ -20,6 +28,7 @@ export interface MachineChoice {
   readonly memory: number;
   readonly seed?: bigint | undefined;
   readonly schedSeed?: bigint | undefined;
+  readonly schedule?: Schedule | undefined;
   /** 2^N ns of the guest's time per instruction. */
   readonly icount: number;
   readonly maxInsns?: number | undefined;
@@ -67,6 +76,7 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
+    ...(choice.schedule && { schedule: choice.schedule }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   KcovboxError,
   parseFaults,
   parseHostile,
+  parseSchedule,
   RUN_HASH_INTERVAL,
 } from '../emulator/index.ts';
 import { type Capsule, STATE_HASH } from '../run/capsule/index.ts';
@@ -44,6 +45,7 @@ export function choiceOf(
     memory: machine.memory,
     seed: seedOf(machine.seed),
     schedSeed: seedOf(machine.schedSeed),
+    ...(machine.schedule !== undefined && { schedule: parseSchedule(machine.schedule) }),
     icount: machine.icountShift,
     maxInsns: limitOf(run, outcome),
     cflags: [], // a stranger's flags do not reach the compiler

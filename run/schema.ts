@@ -105,6 +105,11 @@ export const runDescription = z.strictObject({
     kcov: z.enum(['device', 'guest', 'off']),
     seed: seed.nullable(),
     schedSeed: seed.nullable(),
+    schedule: z
+      .string()
+      .regex(/^(rw|rp|pct:\d{1,2}(:\d{1,10})?)$/)
+      .optional()
+      .describe('how schedSeed orders the harts, as --schedule takes it; absent: turns of random lengths'),
     icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),
     devices: z.array(device).max(1).describe('besides those that every board has'),
     own: z.array(ownDevice).max(8).optional().describe("devices of the user's own, in their order"),

@@ -1,8 +1,9 @@
-// The shell line that repeats a run of a sweep or of a hostile twin: the words of that command,
-// without those that only it has.
+// The shell line that repeats a run of a sweep, of a hostile twin or of a search of schedules: the
+// words of that command, without those that only it has.
 
 /** Options that `run` does not have or that are replaced, each with a value. */
 const NOT_OF_RUN = ['-o', '--output', '--events', '--kind', '--of', '--runs', '--first', '--max-insns'];
+
 /** The same without a value. */
 const FLAGS = ['--misdirect'];
 
@@ -10,13 +11,21 @@ const FLAGS = ['--misdirect'];
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** `words`: those behind the verb; `how`: the options that make the fault. */
-export function replayCommand(words: readonly string[], maxInsns: number, how: string): string {
+/**
+ * `words`: those behind the verb; `how`: the options that make the run what it is, in place of
+ * `more`.
+ */
+export function replayCommand(
+  words: readonly string[],
+  maxInsns: number,
+  how: string,
+  more: readonly string[] = [],
+): string {
   const kept: string[] = [];
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
-    const option = NOT_OF_RUN.find(name => word === name || word.startsWith(`${name}=`));
+    const option = [...NOT_OF_RUN, ...more].find(name => word === name || word.startsWith(`${name}=`));
     if (i < end && FLAGS.includes(word)) continue;
     if (i >= end || option === undefined) kept.push(quoted(word));
     else if (word === option) i++;

@@ -25,7 +25,7 @@ interface Prepared {
   readonly run: RunDescription;
 }
 
-/** The words of the command line before those of a verb: node, script, faults, its name. */
+/** The words of the command line before those of such a verb: node, script, faults, its name. */
 const VERB_WORDS = 4;
 
 export async function prepare(

@@ -1,7 +1,14 @@
 // Parsers of option values, shared by the verbs. Each throws commander's own error, so that the
 // message names the option.
 import { InvalidArgumentError } from 'commander';
-import { type Extensions, HostError, ICOUNT_MAX, parseCpu } from '../../emulator/index.ts';
+import {
+  type Extensions,
+  HostError,
+  ICOUNT_MAX,
+  parseCpu,
+  parseSchedule,
+  type Schedule,
+} from '../../emulator/index.ts';
 import type { Moment } from '../run/moment.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
@@ -33,6 +40,16 @@ export function parseCpuModel(text: string): Extensions {
   } catch (e) {
     if (!(e instanceof HostError)) throw e;
     throw new InvalidArgumentError(e.message.replace(`-cpu ${text}: `, ''));
+  }
+}
+
+/** As `--schedule` takes it. */
+export function parseOrder(text: string): Schedule {
+  try {
+    return parseSchedule(text);
+  } catch (e) {
+    if (!(e instanceof HostError)) throw e;
+    throw new InvalidArgumentError(e.message.replace(`schedule "${text}": `, 'expected '));
   }
 }
 

@@ -117,6 +117,7 @@ const OPTIONS: Readonly<Record<string, readonly [run: string, boot?: string]>> =
   'machine.kcov': ['--kcov', '--kcov'],
   'machine.seed': ['--seed', '--seed'],
   'machine.schedSeed': ['--sched-seed', '--sched-seed'],
+  'machine.schedule': ['--schedule'],
   'machine.icountShift': ['--icount', '-icount'],
 };
 

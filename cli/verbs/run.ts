@@ -8,6 +8,7 @@ import {
   type KcovMode,
   parseFaults,
   parseHostile,
+  type Schedule,
 } from '../../emulator/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
 import type { GuestImages, GuestOptions } from '../../host/guest.ts';
@@ -20,6 +21,7 @@ import {
   parseCpuModel,
   parseHarts,
   parseMoment,
+  parseOrder,
   parseRam,
   parseSeed,
   parseShift,
@@ -39,6 +41,7 @@ export interface RunOptions extends RobustOptions, Omit<Outputs, 'gdb'> {
   append?: string;
   seed?: bigint;
   schedSeed?: bigint;
+  schedule?: Schedule;
   icount: number;
   maxInsns?: number;
   cflags?: string;
@@ -122,8 +125,8 @@ const addVariable = (text: string, before: Record<string, string> = {}): Record<
 };
 
 /** Options that `run` and `replay` share. */
-export function addMachineOptions(command: Command): Command {
-  return command
+export function addMachineOptions(command: Command, { order } = { order: true }): Command {
+  command
     .addOption(
       new Option('--dialect <name>', 'kcov interface of the kernel').choices(DIALECTS).default('openbsd'),
     )
@@ -146,8 +149,9 @@ export function addMachineOptions(command: Command): Command {
       new Option('-m, --memory <size>', 'guest RAM').argParser(parseRam).default(256 * 2 ** 20, '256M'),
     )
     .option('--append <words>', 'more words for the kernel command line')
-    .option('--seed <hex>', 'seed of all random bytes in the guest', parseSeed)
-    .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
+    .option('--seed <hex>', 'seed of all random bytes in the guest', parseSeed);
+  if (order) addOrderOptions(command);
+  return command
     .option(
       '--icount <shift>',
       "an instruction takes 2^N ns of the guest's time, 0 to 10; as QEMU's -icount shift=N",
@@ -158,6 +162,17 @@ export function addMachineOptions(command: Command): Command {
       '--max-insns <n>',
       'stop with status 124 after this many instructions and exceptions',
       parseCount,
+    );
+}
+
+/** Options about the order in which harts take turns. */
+function addOrderOptions(command: Command): void {
+  command
+    .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
+    .option(
+      '--schedule <order>',
+      'use that seed, once the program runs, for rw, rp or pct:DEPTH[:UNITS] (docs/determinism.md)',
+      parseOrder,
     );
 }
 

@@ -42,6 +42,7 @@ import { type Complete, complete, type MachineOptions } from './options.ts';
 import { RunHasher } from './run-hash.ts';
 import type { RunResult } from './run-result.ts';
 import { Sbi } from './sbi.ts';
+import type { Schedule } from './schedule.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Snapshot, type SnapshotSource, stateHash } from './snapshot.ts';
 import { type LaterState, Snapshots } from './snapshots.ts';
@@ -100,6 +101,7 @@ export class Machine implements SnapshotSource {
   /** Sstc: STIP by stimecmp, one per hart. */
   readonly #timers: Comparator[] = [];
   #isPaused = false;
+  #isAtUser = false;
   #hasRun = false;
   /** Work of devices that the current call of `run` may still cause. */
   #workLeft = Infinity;
@@ -123,7 +125,7 @@ export class Machine implements SnapshotSource {
     this.clock = new Clock(2 ** options.icountShift);
     this.clock.source = () => this.now();
     this.clock.onEarlier = at => this.#shorten(at);
-    this.scheduler = new Scheduler(options.harts, options.schedSeed);
+    this.scheduler = new Scheduler(options.harts, options.schedSeed, options.schedule);
     this.journal = new Journal(options.replay);
     const work = { spend: (units: number) => this.#spend(units) };
     const finish = {
@@ -182,9 +184,9 @@ export class Machine implements SnapshotSource {
       time: () => this.board.clint.ticks(),
       timerChanged: hart => this.#timers[hart]?.update(),
       stopsAtUser: () => {
-        if (!this.stopsAtUser) return false;
-        this.stopsAtUser = false;
-        this.pause();
+        if (!this.stopsAtUser && !this.scheduler.awaitsBegin) return false;
+        this.#isAtUser = true;
+        this.engine.requestExit();
         return true;
       },
       code: NO_CODE,
@@ -331,6 +333,11 @@ export class Machine implements SnapshotSource {
     this.scheduler.divert(rng, Math.max(1, 2 * spread), this.time);
   }
 
+  /** From now on the harts take turns by `schedule`, which draws from `seed`. Between two runs. */
+  reschedule(schedule: Schedule, seed: bigint): void {
+    this.scheduler.begin(this.time, this.spent, schedule, seed);
+  }
+
   /**
    * Reports each store to some pages of RAM (counted from its start) to `observer`, by harts and
    * devices, until the next call. The guest cannot see it. Between two runs.
@@ -406,7 +413,7 @@ export class Machine implements SnapshotSource {
       if (this.stopped) return this.stopped;
       if (this.spent >= limit || this.time >= deadline || this.#workLeft <= 0) return { kind: 'budget' };
       const next = Math.min(this.clock.next(), this.journal.next());
-      if (this.scheduler.pick(this.time, h => this.#canRun(h))) {
+      if (this.scheduler.pick(this.time, this.spent, h => this.#canRun(h))) {
         const end = Math.min(next, deadline, this.scheduler.end);
         const stop = Math.min(limit, this.hasher?.next ?? Infinity);
         this.#quantum(
@@ -414,6 +421,7 @@ export class Machine implements SnapshotSource {
           Math.min(QUANTUM_MAX, stop - this.spent, end - this.time),
         );
         this.hasher?.reached(this.spent);
+        if (this.#isAtUser) this.#reachedUser();
         if (this.#isPaused) {
           this.#isPaused = false;
           return { kind: 'budget' };
@@ -425,6 +433,14 @@ export class Machine implements SnapshotSource {
         this.#workLeft -= WORK_OF_IDLE;
       }
     }
+  }
+
+  /** In front of the first instruction in U-mode. */
+  #reachedUser(): void {
+    this.#isAtUser = false;
+    if (this.scheduler.awaitsBegin) this.scheduler.begin(this.time, this.spent);
+    this.#isPaused ||= this.stopsAtUser;
+    this.stopsAtUser = false;
   }
 
   #spend(units: number): void {

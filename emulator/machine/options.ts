@@ -15,6 +15,7 @@ import { isElf, readElf } from './elf.ts';
 import type { JournalEntry } from './journal.ts';
 import type { ImageFile, LoadOption } from './loader.ts';
 import { MAX_HARTS, MIB, PAYLOAD_BASE, RAM_BASE, VIRTIO_SLOTS } from './memory-map.ts';
+import type { Schedule } from './schedule.ts';
 
 /** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone does not make a pair. */
 export type EngineKind = 'jit' | 'interp' | 'lockstep';
@@ -86,6 +87,8 @@ export interface MachineOptions {
   seed?: bigint;
   /** Seed of the order and length of the harts' turns; absent: plain round robin. */
   schedSeed?: bigint;
+  /** How the seed is used, from the first instruction in user mode on; before it: round robin. */
+  schedule?: Schedule;
   /**
    * Device tree blob in place of the generated one; it must then contain the kernel command line
    * and initrd.

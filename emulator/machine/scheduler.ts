@@ -1,9 +1,11 @@
 // The order of the harts. Harts run one after another in slices of virtual time, so that a run is
 // the same on every host. A turn ends with its slice or when its hart waits; an event that cuts a
 // quantum does not end it, so events and the host's pauses do not change the order. With one hart
-// there are no slices.
+// there are no slices. A schedule (schedule.ts) replaces the slices from `begin` on.
 
 import { Xoshiro } from '../base/xoshiro.ts';
+import { Order, type OrderState } from './order.ts';
+import type { Schedule } from './schedule.ts';
 
 /**
  * Virtual time of a slice: long enough to make switching harts cheap, short enough for spin locks.
@@ -19,17 +21,28 @@ interface Turns {
   readonly span: number;
 }
 
+interface Saved {
+  readonly turn: number;
+  readonly end: number;
+  readonly rng?: Xoshiro['state'];
+  readonly order?: OrderState | null;
+}
+
 export class Scheduler {
   readonly #harts: number;
   #seed: bigint | undefined;
+  #schedule: Schedule | undefined;
   /** Absent: round robin. */
   #turns: Turns | undefined;
+  /** Of a schedule that has begun. */
+  #order: Order | undefined;
   #turn = 0;
   #end = 0;
 
-  constructor(harts: number, seed: bigint | undefined) {
+  constructor(harts: number, seed: bigint | undefined, schedule?: Schedule) {
     this.#harts = harts;
     this.#seed = seed;
+    this.#schedule = schedule;
     this.reset();
   }
 
@@ -43,8 +56,26 @@ export class Scheduler {
     return this.#end;
   }
 
-  /** Chooses among the harts that can run; false = none can. */
-  pick(now: number, canRun: (hart: number) => boolean): boolean {
+  /** A schedule is still to begin. */
+  get awaitsBegin(): boolean {
+    return this.#schedule !== undefined && this.#order === undefined && this.#harts > 1;
+  }
+
+  /**
+   * Begins the schedule, or another one with a seed of its own, at virtual time `now`, when all
+   * harts have spent `spent` units.
+   */
+  begin(now: number, spent: number, schedule = this.#schedule, seed = this.#seed): void {
+    if (!schedule || this.#harts === 1) return;
+    this.#schedule = schedule;
+    this.#seed = seed;
+    this.#turns = undefined;
+    this.#order = Order.begin(schedule, seed ?? 0n, this.#harts, spent);
+    this.#end = now;
+  }
+
+  /** Chooses among the harts that can run; false = none can. `spent`: units of all harts. */
+  pick(now: number, spent: number, canRun: (hart: number) => boolean): boolean {
     if (this.#harts === 1) {
       this.#end = Infinity;
       return canRun(0);
@@ -53,6 +84,14 @@ export class Scheduler {
     // Nothing is drawn while all harts wait: how often this is asked then depends on how the run is
     // cut.
     if (!this.#anyCanRun(canRun)) return false;
+    if (this.#order) {
+      const able = Array.from({ length: this.#harts }, (_, hart) => hart).filter(canRun);
+      const last = { hart: this.#turn, isWhole: now >= this.#end };
+      const { hart, units } = this.#order.next(last, spent, able);
+      this.#turn = hart;
+      this.#end = now + units;
+      return true;
+    }
     const skip = this.#turns ? this.#turns.rng.next() % this.#harts : 0;
     for (let i = 1; i <= this.#harts; i++) {
       const hart = (this.#turn + skip + i) % this.#harts;
@@ -71,6 +110,7 @@ export class Scheduler {
 
   reset(): void {
     this.#turns = this.#seeded();
+    this.#order = undefined;
     this.#turn = 0;
     this.#end = SLICE;
   }
@@ -82,7 +122,7 @@ export class Scheduler {
   }
 
   #seeded(): Turns | undefined {
-    if (this.#seed === undefined) return undefined;
+    if (this.#seed === undefined || this.#schedule) return undefined;
     return { rng: new Xoshiro(this.#seed), min: SLICE_RANDOM_MIN, span: SLICE_RANDOM_SPAN };
   }
 
@@ -92,6 +132,7 @@ export class Scheduler {
    */
   divert(rng: Xoshiro, longest: number, now: number): void {
     if (this.#harts === 1) return;
+    this.#order = undefined;
     this.#turns = { rng, min: 1, span: longest };
     this.#end = now + this.#slice();
   }
@@ -102,15 +143,17 @@ export class Scheduler {
       turn: this.#turn,
       end: this.#end === Infinity ? -1 : this.#end,
       rng: this.#turns && [...this.#turns.rng.state],
+      ...(this.#schedule && { order: this.#order?.save() ?? null }),
     };
   }
 
   load(state: unknown): void {
-    const s = state as { turn: number; end: number; rng?: Xoshiro['state'] };
+    const s = state as Saved;
     this.#turn = s.turn;
     this.#end = s.end === -1 ? Infinity : s.end;
     this.#turns = this.#seeded();
     if (this.#turns && s.rng) this.#turns.rng.state = [...s.rng];
+    this.#order = this.#schedule && s.order ? new Order(this.#schedule, structuredClone(s.order)) : undefined;
   }
 
   #slice(): number {

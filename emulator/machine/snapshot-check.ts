@@ -5,6 +5,8 @@
 
 import { HostError } from '../base/errors.ts';
 import { layout as L } from '../hart/index.ts';
+import type { OrderState } from './order.ts';
+import { DEPTH_MAX } from './schedule.ts';
 import { HART_WORDS, type Snapshot, type SnapshotSource, wordOf } from './snapshot.ts';
 
 const MPP_RESERVED = 2;
@@ -54,16 +56,33 @@ function checkClock(m: SnapshotSource, state: unknown, time: number): void {
   }
 }
 
+/** The form of an order; its lists may have any length. */
+const ORDER: OrderState = { rng: [0, 0, 0, 0], mean: 0, priorities: [], lowest: 0, changes: [], streak: 0 };
+
 function checkScheduler(m: SnapshotSource, state: unknown, time: number): void {
-  const { turn, end, rng, ...more } = Object(state) as Record<string, unknown>;
+  const { turn, end, rng, order, ...more } = Object(state) as Record<string, unknown>;
   if (Object.keys(more).length > 0) damaged('scheduler: unknown fields');
   const isHart = Number.isInteger(turn) && (turn as number) >= 0 && (turn as number) < m.harts.length;
   const isEnd = end === -1 || (Number.isSafeInteger(end) && (end as number) <= time + 2 ** 20);
   if (!isHart || !isEnd) damaged('scheduler: turn or end');
-  const own = (m.scheduler.save() as { rng?: unknown }).rng;
-  if ((own === undefined) !== (rng === undefined))
-    throw new HostError('the snapshot has another kind of schedule: --sched-seed must be given as it was');
-  if (own !== undefined) sameForm('scheduler', own, rng);
+  const own = m.scheduler.save() as { rng?: unknown; order?: unknown };
+  if ((own.rng === undefined) !== (rng === undefined) || (own.order === undefined) !== (order === undefined))
+    throw new HostError(
+      'the snapshot has another kind of schedule: --sched-seed and --schedule must be given as they were',
+    );
+  if (own.rng !== undefined) sameForm('scheduler', own.rng, rng);
+  if (order !== undefined && order !== null) checkOrder(m, order);
+}
+
+/** Of a schedule that has begun. */
+function checkOrder(m: SnapshotSource, order: unknown): void {
+  sameForm('scheduler.order', ORDER, order);
+  const { mean, priorities, changes, streak } = order as OrderState;
+  const isFilled = priorities.length === 0 || priorities.length === m.harts.length;
+  const isSorted = changes.every((at, i) => i === 0 || at <= changes[i - 1]!);
+  const areNumbers = [...priorities, ...changes].every(Number.isSafeInteger);
+  if (!isFilled || !isSorted || !areNumbers || changes.length >= DEPTH_MAX || mean < 1 || streak < 0)
+    damaged('scheduler: its order');
 }
 
 /** `value` has the keys and types of `own`; lists that are empty there may have any length. */

@@ -146,6 +146,7 @@ export const MACHINE = optionsOf<MachineOptions>({
   devices: optional(listOf(ADDED)),
   seed: optional(aUint64),
   schedSeed: optional(aUint64),
+  schedule: optional(aString),
   icount: optional(aWhole(0, ICOUNT_MAX)),
   rtcBase: optional(RTC_BASE),
   onConsole: optional(aFunction),

@@ -7,6 +7,7 @@ import {
   type MachineOptions as InnerOptions,
   isElf,
   isLinuxImage,
+  parseSchedule,
   type VirtioOption,
 } from '../../emulator/index.ts';
 
@@ -106,6 +107,11 @@ export interface MachineOptions {
   readonly seed?: bigint;
   /** Seed of the order and the length of the harts' turns. Absent: plain round robin. */
   readonly schedSeed?: bigint;
+  /**
+   * How the seed orders the harts from the first instruction in user mode on: `rw`, `rp` or
+   * `pct:DEPTH[:UNITS]`, as `--schedule`. Absent: turns of random lengths, from power-on.
+   */
+  readonly schedule?: string;
   /** An instruction takes 2^icount nanoseconds of the guest's clocks, 0 to 10. Default: 0. */
   readonly icount?: number;
   /** Start of the real-time clock, in nanoseconds since 1970. Default: a constant. */
@@ -132,7 +138,7 @@ function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], un
 /** The same in the emulator's terms. @internal */
 export function innerOptions(options: MachineOptions, onConsole: (byte: number) => void): InnerOptions {
   const { kernel, initrd, images, bios, append, dtb, memory, harts, cpu, engine, kcov, replay } = options;
-  const { countInstructions, virtio, devices, seed, schedSeed, icount, rtcBase } = options;
+  const { countInstructions, virtio, devices, seed, schedSeed, schedule, icount, rtcBase } = options;
   return given({
     kernel: kernel && imageFile(kernel, 'kernel'),
     initrd: initrd && imageFile(initrd, 'initrd'),
@@ -154,6 +160,7 @@ export function innerOptions(options: MachineOptions, onConsole: (byte: number) 
     devices,
     seed,
     schedSeed,
+    schedule: schedule === undefined ? undefined : parseSchedule(schedule),
     icountShift: icount,
     rtcBase,
     replay,

@@ -95,6 +95,7 @@ export const RUN = optionsOf<RunOptions>({
   memory: optional(MEMORY),
   seed: SEED,
   schedSeed: SEED,
+  schedule: optional(aString),
   icount: optional(aWhole(0, ICOUNT_MAX)),
   maxInsns: optional(aWhole(1)),
   cover: optional(aBoolean),

@@ -71,6 +71,11 @@ export interface RunOptions {
   readonly seed?: bigint;
   /** Of the order in which harts take turns. 64 bits. */
   readonly schedSeed?: bigint;
+  /**
+   * How the seed orders the harts once the program runs: `rw`, `rp` or `pct:DEPTH[:UNITS]`, as
+   * `--schedule`. Absent: turns of random lengths, from power-on.
+   */
+  readonly schedule?: string;
   /** An instruction takes 2^icount nanoseconds of the guest's time, 0 to 10. Default: 0. */
   readonly icount?: number;
   /** The run ends with status 124 after so many instructions. Default: no limit. */

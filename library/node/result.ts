@@ -32,6 +32,8 @@ export interface RunDescription {
     /** In hexadecimal. */
     seed: string | null;
     schedSeed: string | null;
+    /** `rw`, `rp` or `pct:DEPTH[:UNITS]`. */
+    schedule?: string | undefined;
     icountShift: number;
     devices: { kind: 'console'; rows: number; cols: number }[];
   };

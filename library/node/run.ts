@@ -1,7 +1,7 @@
 // One run of a program in the guest.
 import { hasParts } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
-import { parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import { parseCpu, parseSchedule, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { formatCapsule } from '../../host/capsule.ts';
 import { describe, resultOf } from '../../host/describe.ts';
 import { type GuestImages, kernelDialect, prepareGuest } from '../../host/guest.ts';
@@ -256,6 +256,7 @@ function choiceOf(program: string, options: RunOptions): MachineChoice {
     memory,
     seed: options.seed,
     schedSeed: options.schedSeed,
+    schedule: options.schedule === undefined ? undefined : parseSchedule(options.schedule),
     icount: options.icount ?? 0,
     maxInsns,
     cflags,

@@ -67,6 +67,13 @@ export class Guest {
     }
   }
 
+  /** Runs to the first instruction in user mode. False: the guest ended before it. */
+  async runToUser(): Promise<boolean> {
+    this.machine.stopsAtUser = true;
+    while (this.machine.stopsAtUser) if (await this.#piece(Infinity, Infinity)) return false;
+    return true;
+  }
+
   /**
    * Runs to the end, or until `maxInsns` units since power-on are spent, or until virtual time
    * `maxTime`: a guest that only waits spends few units.

@@ -3,7 +3,7 @@
 // the probe of its driver. Run SEED is `kcovbox run --hostile DEVICE:SEED`.
 import { HostError, type MachineOptions } from '../../emulator/index.ts';
 import { Guest } from './guest.ts';
-import { checkEnds, isBad, type Judged, judge, type Outcome } from './outcome.ts';
+import { checkEnds, isBad, type Judged, judge, kindOf, type Outcome } from './outcome.ts';
 
 export interface HostileOptions {
   /** The guest; `faults`, `hostile` and `faultable` are the campaign's. */
@@ -90,6 +90,3 @@ async function observe(guest: Guest, devices: readonly string[], maxInsns: numbe
     throw new HostError(`the program does not reach ${devices.join(', ')}: no event of it`);
   return { without, first };
 }
-
-/** A line without its numbers: reports of one bug differ in addresses and threads. */
-const kindOf = (line: string): string => line.replace(/0x[0-9a-f]+|[0-9a-f]{8,}|\d+/g, 'N');

@@ -69,11 +69,14 @@ function difference(text: string, other: string): string {
   return a.find((line, i) => line !== b[i] && line.trim() !== '') ?? '';
 }
 
-/** Errors: HostError when there is nothing to compare with. */
-export function checkEnds(without: Ended): void {
+/** A line without its numbers: reports of one bug differ in addresses and threads. */
+export const kindOf = (line: string): string => line.replace(/0x[0-9a-f]+|[0-9a-f]{8,}|\d+/g, 'N');
+
+/** `how`: what the run was without. Errors: HostError when there is nothing to compare with. */
+export function checkEnds(without: Ended, how = 'without a fault'): void {
   const { outcome } = verdict(without.result);
   if (outcome !== 'exit')
     throw new HostError(
-      `the program does not end by itself without a fault (${outcome}): other runs are compared with that one`,
+      `the program does not end by itself ${how} (${outcome}): other runs are compared with that one`,
     );
 }

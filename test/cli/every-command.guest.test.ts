@@ -109,6 +109,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'faults ls': { args: [] },
   'faults sweep': { args: ['--kind', 'irq-drop', ...FACTORIAL] },
   'faults hostile': { args: ['--runs', '2', ...FACTORIAL] },
+  schedules: { args: ['--smp', '2', '--runs', '2', ...FACTORIAL] },
   'fuzz run': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
   'fuzz verify': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
   'fuzz repro': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },

@@ -24,6 +24,7 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox lab ', 'test/lab/grade.guest.test.ts; lab check: test/lab/labs.slow.test.ts'],
   ['kcovbox grade', 'test/lab/grade.guest.test.ts'],
   ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
+  ['kcovbox schedules', 'test/cli/schedules.guest.test.ts'],
   ['kcovbox debug', 'test/debug'],
   ['kcovbox why', 'test/debug/why.guest.test.ts'],
   ['kcovbox help', 'test/cli/cli.guest.test.ts'],

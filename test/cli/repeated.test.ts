@@ -6,18 +6,18 @@ import { createProgram } from '../../cli/main.ts';
 import { ROOT } from '../support/command.ts';
 
 /** A value for any of the parsers that collect. */
-const VALUES = ['x', 'A=1', 'irq-drop', ROOT];
+const VALUES = ['x', 'A=1', 'irq-drop', 'rw', ROOT];
 
-/** True if the option keeps its values in a list, or by name. */
+/** True if the option keeps its values in a list, or by name: an earlier one is still there. */
 const collects = ({ parseArg }: Option): boolean =>
   VALUES.some(value => {
+    if (!parseArg) return false;
     try {
-      const kept: unknown = parseArg?.(value, undefined);
-      return (
-        typeof kept === 'object' &&
-        kept !== null &&
-        [Array.prototype, Object.prototype].includes(Object.getPrototypeOf(kept))
-      );
+      const kept: unknown = parseArg(value, undefined);
+      if (Array.isArray(kept)) return (parseArg(value, ['earlier']) as string[]).includes('earlier');
+      const isRecord =
+        typeof kept === 'object' && kept !== null && Object.getPrototypeOf(kept) === Object.prototype;
+      return isRecord && Object.hasOwn(parseArg(value, { earlier: '' }) as object, 'earlier');
     } catch {
       return false; // not one of its values
     }

@@ -1,7 +1,13 @@
 // The machine as a whole: HTIF, input, time, harts, snapshots; with small assembly guests.
 
 import { describe, expect, it } from 'vitest';
-import { type EngineKind, Machine, type MachineOptions, stateHash } from '../../emulator/index.ts';
+import {
+  type EngineKind,
+  Machine,
+  type MachineOptions,
+  parseSchedule,
+  stateHash,
+} from '../../emulator/index.ts';
 import { ASSEMBLER, assemble, FINISH } from '../support/asm.ts';
 import { missing } from '../support/tools.ts';
 
@@ -176,21 +182,32 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('machine, %s'
   });
 
   it('gives the same run whether it is executed at once or in pieces, and however it is snapshotted', () => {
-    for (const schedSeed of [undefined, 7n]) {
+    for (const [schedSeed, schedule] of [
+      [undefined],
+      [7n],
+      [7n, 'rw'],
+      [8n, 'rp'],
+      [9n, 'pct:9:90000'],
+    ] as const) {
       const options = { harts: 3, runHash: 99_991, ...(schedSeed === undefined ? {} : { schedSeed }) };
       const image = assemble(RACE);
-      const straight = guest(image, options).machine;
+      const newMachine = () => {
+        const { machine } = guest(image, options);
+        if (schedule !== undefined) machine.reschedule(parseSchedule(schedule), schedSeed);
+        return machine;
+      };
+      const straight = newMachine();
       const end = straight.run(10_000_000);
       expect(end.kind).toBe('exit');
       const hash = stateHash(straight);
 
-      const pieces = guest(image, options).machine;
+      const pieces = newMachine();
       for (let n = 1; pieces.run(n).kind === 'budget'; n = (n * 7) % 1009);
       expect(stateHash(pieces)).toBe(hash);
       expect(pieces.hasher!.result()).toEqual(straight.hasher!.result());
       expect(pieces.instret).toBe(straight.instret);
 
-      const half = guest(image, options).machine;
+      const half = newMachine();
       half.run(54_321);
       const snapshot = half.snapshot();
       const middle = stateHash(half);
@@ -200,7 +217,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('machine, %s'
       half.run(10_000_000);
       expect(stateHash(half)).toBe(hash);
 
-      const other = guest(image, options).machine;
+      const other = newMachine();
       other.restore(snapshot);
       other.run(10_000_000);
       expect(stateHash(other)).toBe(hash);

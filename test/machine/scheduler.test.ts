@@ -1,13 +1,164 @@
-// The order of the harts depends on nothing but virtual time and the seed.
-import { expect, it } from 'vitest';
+// The order of the harts depends on nothing but virtual time, the units spent and the seed.
+import { expect, it, test } from 'vitest';
+import { parseSchedule, scheduleText } from '../../emulator/index.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
 
-it.each([undefined, 9n])('draws nothing while all harts wait, with seed %s', seed => {
-  const [often, once] = [new Scheduler(3, seed), new Scheduler(3, seed)];
+/** A scheduler whose schedule has begun; `seed` draws. */
+function begun(schedule: string, seed: number, harts: number): Scheduler {
+  const scheduler = new Scheduler(harts, BigInt(seed), parseSchedule(schedule));
+  scheduler.begin(0, 0);
+  return scheduler;
+}
+
+const always = () => true;
+
+it.each([
+  ['', undefined],
+  ['', 9n],
+  ['rw', 9n],
+  ['rp', 9n],
+  ['pct:3:1000000', 9n],
+])('%s draws nothing while all harts wait, with seed %s', (schedule, seed) => {
+  const [often, once] = [0, 1].map(
+    () => new Scheduler(3, seed, schedule === '' ? undefined : parseSchedule(schedule)),
+  ) as [Scheduler, Scheduler];
+  for (const scheduler of [often, once]) scheduler.begin(0, 0);
   for (let now = 0; now < 1_000_000; now += 50_000) {
-    for (let k = 0; k < 1 + ((now / 50_000) % 7); k++) expect(often.pick(now, () => false)).toBe(false);
-    expect(once.pick(now, () => false)).toBe(false);
-    expect(often.pick(now + 1, () => true)).toBe(once.pick(now + 1, () => true));
+    for (let k = 0; k < 1 + ((now / 50_000) % 7); k++) expect(often.pick(now, now, () => false)).toBe(false);
+    expect(once.pick(now, now, () => false)).toBe(false);
+    expect(often.pick(now + 1, now, always)).toBe(once.pick(now + 1, now, always));
     expect(often.save()).toEqual(once.save());
   }
+});
+
+test('a schedule waits for its beginning, and its state brings back the rest of it', () => {
+  for (const text of ['rw', 'rp', 'pct:5:3000']) {
+    const scheduler = new Scheduler(3, 4n, parseSchedule(text));
+    expect(scheduler.awaitsBegin).toBe(true);
+    const before = scheduler.save();
+    const turnsOf = (): [number, number][] =>
+      Array.from({ length: 200 }, () => {
+        const now = scheduler.end;
+        scheduler.pick(now, now, always);
+        return [scheduler.turn, scheduler.end - now];
+      });
+    scheduler.begin(scheduler.end, scheduler.end);
+    expect(scheduler.awaitsBegin).toBe(false);
+    turnsOf();
+    const state = structuredClone(scheduler.save());
+    const turns = turnsOf();
+    scheduler.load(state);
+    expect(turnsOf()).toEqual(turns);
+    scheduler.load(before);
+    expect(scheduler.awaitsBegin).toBe(true);
+  }
+});
+
+test('with one hart there is nothing to order', () => {
+  const scheduler = begun('rw', 1, 1);
+  expect(scheduler.awaitsBegin).toBe(false);
+  expect(scheduler.pick(5, 5, always)).toBe(true);
+  expect(scheduler.end).toBe(Infinity);
+});
+
+test('a random walk gives each hart its share, with a distance of points that the seed chooses', () => {
+  const means = [];
+  for (let seed = 1; seed <= 40; seed++) {
+    const scheduler = begun('rw', seed, 3);
+    const turns = [0, 0, 0];
+    const count = 3000;
+    let now = 0;
+    for (let i = 0; i < count; i++, now = scheduler.end) {
+      scheduler.pick(now, now, always);
+      turns[scheduler.turn]!++;
+    }
+    means.push(now / count);
+    for (const n of turns) expect(n).toBeGreaterThan(count / 4);
+  }
+  expect(Math.min(...means)).toBeLessThan(20);
+  expect(Math.max(...means)).toBeGreaterThan(7000);
+});
+
+test('random priorities: each hart gets its share, in longer parts than in a random walk', () => {
+  const partsOf = (schedule: string): number => {
+    let parts = 0;
+    const turns = [0, 0, 0];
+    for (let seed = 1; seed <= 20; seed++) {
+      const scheduler = begun(schedule, seed, 3);
+      for (let i = 0, last = -1; i < 500; i++, last = scheduler.turn) {
+        scheduler.pick(scheduler.end, i, always);
+        if (scheduler.turn !== last) parts++;
+        turns[scheduler.turn]!++;
+      }
+    }
+    for (const n of turns) expect(n).toBeGreaterThan((20 * 500) / 4);
+    return parts;
+  };
+  // Two of three points of a walk change the hart.
+  expect(partsOf('rw')).toBeGreaterThan(20 * 500 * 0.6);
+  expect(partsOf('rp')).toBeLessThan(20 * 500 * 0.5);
+  expect(partsOf('rp')).toBeGreaterThan(20 * 500 * 0.2);
+});
+
+test('PCT: the hart with the highest priority runs, and comes back at the next turn', () => {
+  const scheduler = begun('pct:1:100', 3, 2);
+  scheduler.pick(0, 0, always);
+  const first = scheduler.turn;
+  for (let i = 0; i < 2; i++) {
+    scheduler.pick(scheduler.end, scheduler.end, always);
+    expect(scheduler.turn).toBe(first);
+  }
+  const middle = scheduler.end - 10;
+  scheduler.pick(middle, middle, hart => hart !== first); // it waits
+  expect(scheduler.turn).toBe(1 - first);
+  scheduler.pick(scheduler.end, scheduler.end, always);
+  expect(scheduler.turn).toBe(first);
+});
+
+test('PCT: a hart that spins gives way', () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const scheduler = begun('pct:2:500', seed, 2);
+    const seen = new Set<number>();
+    for (let i = 0; i < 30; i++) {
+      scheduler.pick(scheduler.end, scheduler.end, always);
+      seen.add(scheduler.turn);
+    }
+    expect(seen.size).toBe(2);
+  }
+});
+
+// Burckhardt et al., theorem 1: a bug of depth d among k steps of n threads is found with a
+// probability of at least 1 / (n * k^(d-1)). Hart A writes at unit `at`, and again one unit later;
+// the bug shows when hart B runs between the two.
+test.each([1, 40, 90])('PCT finds a bug of depth 2 as often as it must, at unit %i', at => {
+  const [units, runs] = [100, 20_000];
+  let found = 0;
+  for (let seed = 0; seed < runs; seed++) {
+    const scheduler = begun(`pct:2:${units}`, seed, 2);
+    const turnAt = (now: number): number => {
+      scheduler.pick(now, now, always);
+      return scheduler.turn;
+    };
+    if (turnAt(0) === 0 && scheduler.end === at && turnAt(at) === 1) found++;
+  }
+  expect(found).toBeGreaterThan((runs / (2 * units)) * 0.7);
+  expect(found).toBeLessThan((runs / (2 * units)) * 1.3);
+});
+
+test('a schedule is read as it is written', () => {
+  for (const text of ['rw', 'rp', 'pct:3', 'pct:1:1', 'pct:16:1000000000'])
+    expect(scheduleText(parseSchedule(text))).toBe(text);
+  for (const wrong of [
+    '',
+    'RW',
+    'pct',
+    'pct:',
+    'pct:0',
+    'pct:17',
+    'pct:3:0',
+    'pct:3:1000000001',
+    'rw:2',
+    'pos',
+  ])
+    expect(() => parseSchedule(wrong), wrong).toThrow(/^schedule ".*": rw, rp or pct:DEPTH/);
 });

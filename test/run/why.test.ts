@@ -87,7 +87,7 @@ test('a diverted order has turns of 1 to the longest, and ends with a loaded sta
   const turnsOf = (steps: number): { hart: number; length: number }[] => {
     const turns: { hart: number; length: number }[] = [];
     for (let now = scheduler.end; turns.length < steps; now = scheduler.end) {
-      expect(scheduler.pick(now, () => true)).toBe(true);
+      expect(scheduler.pick(now, now, () => true)).toBe(true);
       turns.push({ hart: scheduler.turn, length: scheduler.end - now });
     }
     return turns;
