@@ -1,9 +1,10 @@
-// Builds the kernels and programs that travel in the package into dist/prebuilt/
+// Builds the kernels, programs and page that travel in the package into dist/prebuilt/
 // (toolchain/prebuilt.ts), and the states behind their boots (host/booted.ts). Run by `npm pack`.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { ROOT, say } from './ensure.mjs';
 import { importTypeScript } from './module.mjs';
 
@@ -34,8 +35,29 @@ function keepBoot(dialect) {
   }
 }
 
+/**
+ * The page, unpacked, by path: without its kernels and sources, which the package has
+ * (cli/serve/packaged.ts), and without the page as one file.
+ */
+function pageFiles() {
+  execFileSync(process.execPath, [join(ROOT, 'setup', 'web.mjs'), '--if-stale'], { stdio: 'inherit' });
+  const folder = join(ROOT, 'dist', 'web');
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(relative(folder, entry.parentPath), entry.name))
+    .filter(name => !/^(kernels\/|sources-|kcovbox\.html$)/.test(name));
+  const bytesOf = name => {
+    const bytes = readFileSync(join(folder, name));
+    return name.endsWith('.packed') ? gunzipSync(bytes) : bytes;
+  };
+  // Programs are beside one another, and near those of the README: they share their C library.
+  const rank = name => (name.startsWith('programs/') && name.endsWith('.packed') ? 0 : 1);
+  names.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return new Map(names.map(name => [name, bytesOf(name)]));
+}
+
 const { prebuild } = await importTypeScript('toolchain/prebuild.ts');
-const bytes = await prebuild();
+const bytes = await prebuild(pageFiles());
 const states = ['openbsd', 'netbsd', 'freebsd', 'linux'].reduce((sum, dialect) => sum + keepBoot(dialect), 0);
 const mb = n => `${(n / 1e6).toFixed(1)} MB`;
-say(`dist/prebuilt: ${mb(bytes)} of kernels and programs, ${mb(states)} of boots`);
+say(`dist/prebuilt: ${mb(bytes)} of kernels, programs and page, ${mb(states)} of boots`);

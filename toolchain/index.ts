@@ -17,7 +17,7 @@ export { makeFolders, makeWritable } from './folders.ts';
 export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';
-export { prebuiltKernels } from './prebuilt.ts';
+export { prebuiltKernels, prebuiltPage } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions, requireBuildTools } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { standardError, tell } from './standard-error.ts';

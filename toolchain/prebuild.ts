@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { packageRoot, readInputs } from './cache.ts';
 import { clangVersion } from './compilers.ts';
 import { buildKernel, DIALECTS, type Dialect, kernelInputs } from './kernel.ts';
-import { dropPrebuilt, inPackage, kernelName, type Product, programName, writePrebuilt } from './prebuilt.ts';
+import {
+  dropPrebuilt,
+  inPackage,
+  kernelName,
+  type Product,
+  pageName,
+  programName,
+  writePrebuilt,
+} from './prebuilt.ts';
 import { buildProgram } from './program.ts';
 
 /** The programs of the README, with the dialect that they speak there. */
@@ -29,12 +37,16 @@ async function programProduct(dialect: Dialect, source: string): Promise<Product
   return { name: programName(dialect, source), inputs, bytes: readFileSync(path) };
 }
 
-/** Writes dist/prebuilt/; answers with the number of bytes before compression. */
-export async function prebuild(): Promise<number> {
+/**
+ * Writes dist/prebuilt/; answers with the number of bytes before compression. `page`: its files,
+ * unpacked, by their paths.
+ */
+export async function prebuild(page: ReadonlyMap<string, Uint8Array>): Promise<number> {
   dropPrebuilt();
   const products: Product[] = [];
   for (const dialect of DIALECTS) products.push(await kernelProduct(dialect));
   for (const [dialect, source] of PROGRAMS) products.push(await programProduct(dialect, source));
+  for (const [path, bytes] of page) products.push({ name: pageName(path), inputs: [], bytes });
   writePrebuilt(clangVersion(), products);
   return products.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

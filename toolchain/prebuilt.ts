@@ -1,8 +1,9 @@
-// Kernels and programs that travel in the package, so that a first run needs no compiler. Each
-// stands in an index with the files that it was made from and one hash of their contents: only what
-// is unmodified is used, and then the bytes are those of a build with the compiler that the index
-// names. All are compressed as one: kernels of different dialects have most of their bytes in
-// common, and take 40 % of the room that they would take alone.
+// Kernels, programs and the page that travel in the package, so that none of them needs a compiler.
+// Each stands in an index with the files that it was made from and one hash of their contents: only
+// what is unmodified is used, and then the bytes are those of a build with the compiler that the
+// index names. Those of a kind are compressed as one: kernels of different dialects have most of
+// their bytes in common, and take 40 % of the room that they would take alone; programs share their
+// C library.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
@@ -15,29 +16,38 @@ const require = createRequire(import.meta.url);
 const zlib = () => require('node:zlib') as typeof import('node:zlib');
 
 interface Row {
-  /** See `kernelName` and `programName`. */
+  /** See `kernelName`, `programName` and `pageName`. */
   readonly name: string;
   /** Of the package, by relative path, sorted. */
   readonly inputs: readonly string[];
   readonly inputHash: string;
-  /** Place in the file of all products. */
+  /** Place in the file of its kind. */
   readonly at: number;
   readonly bytes: number;
   readonly sha256: string;
 }
 
 interface Index {
-  readonly format: 'kcovbox prebuilt 2';
+  readonly format: typeof FORMAT;
   readonly compiler: string;
   readonly rows: readonly Row[];
 }
 
+const FORMAT = 'kcovbox prebuilt 3';
+
 export const kernelName = (conf: string): string => `kernel ${conf}`;
 export const programName = (dialect: string, source: string): string => `program ${dialect} ${source}`;
 
+/** A file of the page, unpacked; its images are programs. */
+export const pageName = (path: string): string => `page ${path}`;
+
 const folder = (): string => join(packageRoot(), 'dist', 'prebuilt');
 const indexPath = (): string => join(folder(), 'index.json');
-const productsPath = (): string => join(folder(), 'products.br');
+
+/** Where products of this name are, compressed as one. */
+const FILES = ['kernels.br', 'programs.br'] as const;
+const fileOf = (name: string): (typeof FILES)[number] =>
+  name.startsWith(kernelName('')) ? 'kernels.br' : 'programs.br';
 
 /** Path below the package with slashes, or undefined for what lies elsewhere. */
 export function inPackage(path: string): string | undefined {
@@ -63,7 +73,7 @@ const isRow = (row: Row): boolean =>
 function readIndex(): readonly Row[] {
   try {
     const { format, rows } = JSON.parse(readFileSync(indexPath(), 'utf8')) as Index;
-    return format === 'kcovbox prebuilt 2' && rows.every(isRow) ? rows : [];
+    return format === FORMAT && rows.every(isRow) ? rows : [];
   } catch {
     return [];
   }
@@ -72,10 +82,10 @@ function readIndex(): readonly Row[] {
 /** Whether a product of this name travels in the package, modified or not. */
 export const hasPrebuilt = (name: string): boolean => readIndex().some(row => row.name === name);
 
-/** All products; undefined in a damaged package. */
-function products(): Uint8Array | undefined {
+/** All products in the file of this one; undefined in a damaged package. */
+function products(name: string): Uint8Array | undefined {
   try {
-    return zlib().brotliDecompressSync(readFileSync(productsPath()));
+    return zlib().brotliDecompressSync(readFileSync(join(folder(), fileOf(name))));
   } catch {
     return undefined;
   }
@@ -101,7 +111,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
   const row = readIndex().find(row => row.name === name);
   if (row === undefined || hashInputs(row.inputs) !== row.inputHash) return undefined;
   if (present && present.join('\0') !== row.inputs.join('\0')) return undefined;
-  const all = products();
+  const all = products(name);
   const bytes = all && productOf(row, all);
   return bytes && { bytes, inputs: row.inputs.map(input => join(packageRoot(), input)) };
 }
@@ -110,18 +120,24 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
  * The kernels of the package, as they were packed; unlike `findPrebuilt`, this does not ask whether
  * the sources are unmodified: a search for a kernel by its contents needs these bytes.
  */
-export function prebuiltKernels(): { readonly conf: string; readonly bytes: Uint8Array }[] {
-  const prefix = kernelName('');
+export const prebuiltKernels = (): { readonly conf: string; readonly bytes: Uint8Array }[] =>
+  productsOf(kernelName('')).map(([conf, bytes]) => ({ conf, bytes }));
+
+/** The files of the page by their paths; those that are named .packed are not. Without a page: none. */
+export const prebuiltPage = (): ReadonlyMap<string, Uint8Array> => new Map(productsOf(pageName('')));
+
+/** What follows the prefix in the names of products, and their bytes. Damaged ones are left out. */
+function productsOf(prefix: string): [name: string, bytes: Uint8Array][] {
   const rows = readIndex().filter(({ name }) => name.startsWith(prefix));
   if (rows.length === 0) return [];
-  const all = products();
-  return rows.flatMap(row => {
+  const all = products(prefix);
+  return rows.flatMap((row): [string, Uint8Array][] => {
     const bytes = all && productOf(row, all);
-    return bytes ? [{ conf: row.name.slice(prefix.length), bytes }] : [];
+    return bytes ? [[row.name.slice(prefix.length), bytes]] : [];
   });
 }
 
-/** A product of setup/prebuild.mjs. `inputs`: paths of the package. */
+/** A product of setup/prebuild.mjs. `inputs`: paths of the package; the page has none. */
 export interface Product {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -134,11 +150,12 @@ export const dropPrebuilt = (): void => rmSync(folder(), { recursive: true, forc
 /** Writes the index last, so that there is a whole one or none. */
 export function writePrebuilt(compiler: string, products: readonly Product[]): void {
   makeFolders(folder());
-  let at = 0;
+  const ends = new Map<string, number>();
   const rows = products.map(({ name, inputs, bytes }): Row => {
     const sorted = [...inputs].sort();
+    const at = ends.get(fileOf(name)) ?? 0;
     const place = { at, bytes: bytes.length };
-    at += bytes.length;
+    ends.set(fileOf(name), at + bytes.length);
     return { name, inputs: sorted, inputHash: hashInputs(sorted)!, ...place, sha256: sha256OfParts(bytes) };
   });
   const { brotliCompressSync, constants } = zlib();
@@ -146,8 +163,10 @@ export function writePrebuilt(compiler: string, products: readonly Product[]): v
     [constants.BROTLI_PARAM_QUALITY]: 10, // 9 % smaller than 9, in seven times the time
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS, // 16 MiB: all of them
   };
-  const all = Buffer.concat(products.map(({ bytes }) => bytes));
-  writeWhole(productsPath(), brotliCompressSync(all, { params }));
-  const index: Index = { format: 'kcovbox prebuilt 2', compiler, rows };
+  for (const file of FILES) {
+    const own = products.filter(({ name }) => fileOf(name) === file).map(({ bytes }) => bytes);
+    writeWhole(join(folder(), file), brotliCompressSync(Buffer.concat(own), { params }));
+  }
+  const index: Index = { format: FORMAT, compiler, rows };
   writeWhole(indexPath(), `${JSON.stringify(index, null, 1)}\n`);
 }

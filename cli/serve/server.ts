@@ -2,15 +2,13 @@
 // page of the browser, or another user of the machine, can neither read from it nor have C compiled
 // (docs/threat-model.md).
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
-import sirv from 'sirv';
+import { gzipSync } from 'node:zlib';
 import { labsForPage } from '../../host/lab/portable.ts';
 import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { type Builder, REQUEST_MAX } from './builder.ts';
 import { type ProgramRequest, type Recorder, SOURCE_MAX } from './recorder.ts';
+import type { Site } from './site.ts';
 
 const HARTS_MAX = 8;
 const STATUS = { capsule: 200, refused: 422, busy: 503, slow: 504, failed: 500 } as const;
@@ -32,11 +30,10 @@ export interface PageServer {
   readonly path: string;
 }
 
-/** `folder`: the built page. Without compilers nothing is compiled. */
-export function pageServer(folder: string, compilers: Compilers | undefined): PageServer {
+/** Without compilers nothing is compiled. */
+export function pageServer(site: Site, compilers: Compilers | undefined): PageServer {
   const { recorder, builder } = compilers ?? {};
   const secret = randomBytes(16).toString('hex');
-  const files = sirv(folder, { dev: true, etag: true });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const rest = restOf(request, secret);
@@ -44,11 +41,11 @@ export function pageServer(folder: string, compilers: Compilers | undefined): Pa
     else if (rest === 'compile') await compile(request, response, recorder);
     else if (rest === 'build') await build(request, response, builder);
     else if (request.method !== 'GET' && request.method !== 'HEAD') plain(response, 405, 'only GET');
-    else if (rest === 'assets.packed' && recorder) assets(response, folder);
+    else if (rest === 'assets.packed' && recorder) assets(response, site);
     else if (rest === 'labs.packed' && builder) labs(response);
     else {
       request.url = `/${rest}`;
-      files(request, response, () => plain(response, 404, 'no such file'));
+      site.answer(request, response, () => plain(response, 404, 'no such file'));
     }
   }
   const server = createServer((request, response) => {
@@ -76,9 +73,8 @@ function plain(response: ServerResponse, status: number, text: string): void {
 }
 
 /** The index of the page, with the address of the compiler. */
-function assets(response: ServerResponse, folder: string): void {
-  const index = JSON.parse(gunzipSync(readFileSync(join(folder, 'assets.packed'))).toString());
-  bytes(response, gzipSync(JSON.stringify({ ...index, compiler: 'compile' })));
+function assets(response: ServerResponse, site: Site): void {
+  bytes(response, gzipSync(JSON.stringify({ ...site.index(), compiler: 'compile' })));
 }
 
 /** The labs of this package, whose kernel is compiled; the page may be of another one. */

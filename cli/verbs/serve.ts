@@ -7,6 +7,7 @@ import { packageRoot, systemMessage, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { ENDING_SIGNALS, SIGNAL_STATUS } from '../io/signals.ts';
 import { parseWithin } from '../io/values.ts';
+import type { Site } from '../serve/site.ts';
 
 const PORT = 8017;
 const PORT_MAX = 65_535;
@@ -16,18 +17,25 @@ interface ServeOptions {
   readonly compile: boolean;
 }
 
-/** The package does not contain the page, and the tools that build it. */
-const unbuilt = (): string =>
-  existsSync(join(packageRoot(), 'setup', 'web.mjs'))
-    ? 'serve: the page is not built yet; build it first: npm run web'
-    : 'serve: the package does not contain the page; run npm run web in a checkout of kcovbox, then kcovbox serve CHECKOUT/dist/web';
+/** The page in a folder, that of a checkout, or that of the package. */
+async function siteFor(given: string | undefined): Promise<Site> {
+  const { packagedSite, siteOf } = await import('../serve/site.ts');
+  const root = packageRoot();
+  const isCheckout = existsSync(join(root, 'setup', 'web.mjs'));
+  const folder = given === undefined ? join(root, 'dist', 'web') : resolve(given);
+  if (existsSync(join(folder, 'assets.packed'))) return siteOf(folder);
+  if (given !== undefined) throw new UserError(`serve: ${given} holds no page: it has no assets.packed`);
+  const site = isCheckout ? undefined : packagedSite();
+  if (site) return site;
+  throw new UserError(
+    isCheckout
+      ? 'serve: the page is not built yet; build it first: npm run web'
+      : 'serve: the page in the package is damaged; install kcovbox again',
+  );
+}
 
 async function serve(given: string | undefined, { port, compile }: ServeOptions): Promise<void> {
-  const folder = resolve(given ?? join(packageRoot(), 'dist', 'web'));
-  if (!existsSync(join(folder, 'assets.packed')))
-    throw new UserError(
-      given === undefined ? unbuilt() : `serve: ${given} holds no page: it has no assets.packed`,
-    );
+  const site = await siteFor(given);
   const { pageServer } = await import('../serve/server.ts');
   const { Builder } = await import('../serve/builder.ts');
   const { Recorder } = await import('../serve/recorder.ts');
@@ -36,7 +44,7 @@ async function serve(given: string | undefined, { port, compile }: ServeOptions)
   if (compile && !canCompile)
     tell('kcovbox: no compiler for programs, so the page compiles none (kcovbox doctor)\n');
   const recorder = canCompile ? new Recorder(confinedFlags) : undefined;
-  const { server, path } = pageServer(folder, recorder && { recorder, builder: new Builder() });
+  const { server, path } = pageServer(site, recorder && { recorder, builder: new Builder() });
   await new Promise<void>((done, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'another program has this port' : systemMessage(error);
@@ -63,7 +71,7 @@ export function register(program: Command): void {
   program
     .command('serve')
     .description('serve the page on this machine; in it one can write, run and step through C')
-    .argument('[folder]', 'the built page; dist/web of the checkout by default')
+    .argument('[folder]', 'a built page; by default that of the package, or dist/web of a checkout')
     .option('--port <n>', 'port of 127.0.0.1; 0 = any free one', parseWithin(0, PORT_MAX), PORT)
     .option('--no-compile', 'only the recorded programs: compile nothing')
     .addHelpText(
@@ -73,7 +81,7 @@ export function register(program: Command): void {
         'is written in the page is compiled here: it can include the headers of the C library and no other\n' +
         'file, and cannot have inline assembly. It runs in the emulator for at most a minute.\n' +
         'Examples:\n' +
-        '  npm run web && kcovbox serve\n' +
+        '  kcovbox serve\n' +
         '  kcovbox serve --port 0 --no-compile dist/web',
     )
     .action(serve);

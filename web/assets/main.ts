@@ -4,10 +4,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Elf, linesOnly, Program } from '../../coverage/index.ts';
+import { type Elf, Program } from '../../coverage/index.ts';
 import { Image } from '../../debug/image.ts';
-import { readElf } from '../../emulator/index.ts';
 import { parseCapsule } from '../../host/capsule.ts';
+import { kernelParts } from '../../host/kernel-parts.ts';
 import { labsForPage } from '../../host/lab/portable.ts';
 import { syscallName } from '../../host/sources.ts';
 import { buildKernel, sha256 } from '../../toolchain/index.ts';
@@ -16,8 +16,6 @@ import type { Assets, ImageFiles, KernelFiles, Part, ProgramRow } from '../proto
 import { PROGRAMS, type ProgramSource } from './programs.ts';
 
 const SYSCALLS_MAX = 512;
-/** Of an ELF file. */
-const HEADER = 64;
 /** The first program calls it. */
 const FIRST_FUNCTION = 'sys_read';
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
@@ -63,45 +61,19 @@ function written(folder: string, name: string, bytes: Uint8Array): Part {
   return { path, sha256: hash };
 }
 
-/** Sections that the image with lines has as they are, by their places in both. */
-function copiesOf(whole: Elf, lines: Elf, end: number): KernelFiles['copies'] {
-  const copies = whole.sections.flatMap(section => {
-    const other = lines.section(section.name);
-    const data = whole.data(section); // none of .bss
-    const isCopy = section.offset >= end && data.length > 0 && other !== undefined;
-    return isCopy && Buffer.from(data).equals(lines.data(other))
-      ? [[section.offset, other.offset, data.length] as const]
-      : [];
-  });
-  return copies.sort(([a], [b]) => a - b);
-}
-
-/** The image in three parts: what is loaded, what names lines, and what names variables. */
 async function kernelFiles(dialect: string, folder: string): Promise<{ files: KernelFiles; elf: Elf }> {
   const { path } = await buildKernel(dialect);
   const bytes = readFileSync(path);
-  const { segments } = readElf(bytes, path);
-  const starts = segments.map(({ data }) => data.byteOffset - bytes.byteOffset);
-  if (starts.some(start => start < HEADER)) throw new Error(`${path}: its header is loaded`);
-  const end = Math.max(...segments.map(({ data }, i) => starts[i]! + data.length));
-  const lines = linesOnly(bytes, end, path);
-  const elf = new Elf(lines, path);
-  const copies = copiesOf(new Elf(bytes, path), elf, end);
-  let at = end;
-  const rest = copies.map(([place, , size]) => {
-    const before = bytes.subarray(at, place);
-    at = place + size;
-    return before;
-  });
+  const { load, lines, rest, copies, elf } = kernelParts(bytes, path);
   const part = (name: string, contents: Uint8Array): Part =>
     written(folder, `kernels/${dialect}.${name}`, contents);
   const files = {
     dialect,
     sha256: sha256(bytes),
     bytes: bytes.length,
-    load: part('load', bytes.subarray(0, end)),
-    lines: part('lines', Buffer.concat([lines.subarray(0, HEADER), lines.subarray(end)])),
-    rest: part('rest', Buffer.concat([...rest, bytes.subarray(at)])).path,
+    load: part('load', load),
+    lines: part('lines', lines),
+    rest: part('rest', rest).path,
     copies,
     tidPlace: tidPlace(new Image(bytes, path)),
   };

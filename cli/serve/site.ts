@@ -1,0 +1,78 @@
+// The files of the page: a folder that was built, or what the package holds of it.
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import sirv from 'sirv';
+import { kernelParts } from '../../host/kernel-parts.ts';
+import { packageRoot, prebuiltKernels, prebuiltPage } from '../../toolchain/index.ts';
+
+/** A page that can be served. */
+export interface Site {
+  /** assets.packed, unpacked. */
+  readonly index: () => object;
+  /** Answers a request whose `url` is the path of a file; `otherwise`: there is none. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
+}
+
+const INDEX = 'assets.packed';
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
+/** Of gzip: the line is short. */
+const LEVEL = 1;
+
+export const siteOf = (folder: string): Site => ({
+  index: () => JSON.parse(gunzipSync(readFileSync(join(folder, INDEX))).toString()),
+  answer: sirv(folder, { dev: true, etag: true }),
+});
+
+/** What is used of the index (web/protocol.ts). */
+interface Index {
+  readonly kernels: readonly {
+    readonly dialect: string;
+    readonly load: { readonly path: string };
+    readonly lines: { readonly path: string };
+    readonly rest: string;
+  }[];
+  readonly sources: { readonly folder: string; readonly names: readonly string[] };
+}
+
+/**
+ * The page of the installed package; undefined where it has none. Its kernels and sources are those
+ * of the package, and are packed when they are asked for: the page compares kernels with the hashes
+ * of its index.
+ */
+export function packagedSite(): Site | undefined {
+  const files = new Map(prebuiltPage());
+  const packed = files.get(INDEX);
+  if (!packed) return undefined;
+  const index = JSON.parse(new TextDecoder().decode(packed)) as Index;
+  const sources = new Map(index.sources.names.map(name => [`${index.sources.folder}/${name}.packed`, name]));
+  const bytesOf = (path: string): Uint8Array | undefined => {
+    const kernel = index.kernels.find(({ load, lines, rest }) =>
+      [load.path, lines.path, rest].includes(path),
+    );
+    if (kernel && !files.has(path)) {
+      const image = prebuiltKernels().find(({ conf }) => conf === kernel.dialect);
+      if (!image) return undefined; // a damaged package
+      const { load, lines, rest } = kernelParts(image.bytes, kernel.dialect);
+      files.set(kernel.load.path, load).set(kernel.lines.path, lines).set(kernel.rest, rest);
+    }
+    const source = sources.get(path);
+    return source === undefined ? files.get(path) : readFileSync(join(packageRoot(), source));
+  };
+  return {
+    index: () => index,
+    answer({ url = '/', method }, response, otherwise) {
+      const path = decodeURI(url.slice(1)) || 'index.html';
+      const bytes = bytesOf(path);
+      if (!bytes) return otherwise();
+      const body = path.endsWith('.packed') ? gzipSync(bytes, { level: LEVEL }) : bytes;
+      const type = TYPES[extname(path)] ?? 'application/octet-stream';
+      response.writeHead(200, { 'content-type': type, 'content-length': body.length });
+      response.end(method === 'HEAD' ? undefined : body);
+    },
+  };
+}
