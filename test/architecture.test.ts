@@ -127,6 +127,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'coverage/index.ts',
     'debug',
     'run',
+    'host/boot-machine.ts',
     'host/machine.ts',
     'host/program.ts',
     'host/replay.ts',

@@ -1,5 +1,6 @@
 // `kcovbox boot --record`: the capsule of a run that has ended.
 import type { DiskImage } from '../../emulator/index.ts';
+import type { BootImages } from '../../host/boot-machine.ts';
 import { checkRecordable } from '../../host/capsule.ts';
 import type { Absent } from '../../run/capsule/index.ts';
 import { type BootDescription, describeInput } from '../../run/index.ts';
@@ -10,7 +11,7 @@ import { isTerminal } from '../io/terminal.ts';
 import { sessionOutcome } from '../run/execute.ts';
 import { saveCapsule } from '../run/save-capsule.ts';
 import type { SessionEnd } from '../run/session.ts';
-import { type BootImages, describeBoot } from './machine.ts';
+import { describeBoot } from './machine.ts';
 import type { QemuOptions } from './options.ts';
 
 /** Bytes of a drive that are hashed at a time. */

@@ -1,9 +1,9 @@
 // The machine of a capsule, without its input.
 import type { EngineKind, MachineOptions } from '../../emulator/index.ts';
+import { bootMachine } from '../../host/boot-machine.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
-import { bootMachine } from '../boot/machine.ts';
 import { loadDevices } from '../verbs/run.ts';
 
 /** `device`: files of the devices that the run had. */

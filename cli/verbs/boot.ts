@@ -2,10 +2,11 @@
 // `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import type { BootImages } from '../../host/boot-machine.ts';
 import { readInput } from '../../host/input.ts';
 import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
 import { tell } from '../../toolchain/index.ts';
-import { type BootImages, bootImages, machineOf } from '../boot/machine.ts';
+import { bootImages, machineOf } from '../boot/machine.ts';
 import type { QemuOptions } from '../boot/options.ts';
 import { DEVICES } from '../boot/qemu-devices.ts';
 import { describeOptions, parseQemu } from '../boot/qemu-options.ts';

@@ -12,6 +12,7 @@ import {
   RUN_HASH_INTERVAL,
   RunDifference,
 } from '../../emulator/index.ts';
+import { bootMachine } from '../../host/boot-machine.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
@@ -19,7 +20,6 @@ import { choiceOf, comparedState, differences, guestOf, hasOurHashes, limitOf } 
 import type { Capsule } from '../../run/capsule/index.ts';
 import { type BootDescription, CONSOLE_KEPT, type RunDescription } from '../../run/index.ts';
 import { tell } from '../../toolchain/index.ts';
-import { bootMachine } from '../boot/machine.ts';
 import { GuestConsole } from '../io/console.ts';
 import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';

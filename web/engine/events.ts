@@ -13,7 +13,8 @@ const INTERRUPTS: Readonly<Record<number, string>> = { 1: 'software', 5: 'timer'
 
 /** Facts about the kernel. */
 interface KernelFacts {
-  readonly remotes: RemoteFunctions;
+  /** Undefined: its symbols are not known. */
+  readonly remotes: RemoteFunctions | undefined;
   /** See threads.ts. */
   readonly tidPlace: number | undefined;
 }
@@ -27,14 +28,18 @@ export function eventsOf(
   const { machine } = timeline;
   const events: RunEvent[] = [];
   let more = 0;
-  timeline.visit(new Set([...trapHandlers(machine), ...remotes.entries]), {}, ({ unit, hart, pc }) => {
-    if (events.length >= EVENTS_MAX) more++;
-    else if (remotes.entries.has(pc)) {
-      const name = remotes.nameAt(machine, hart, pc);
-      if (name !== undefined) events.push({ unit, hart: hart.id, kind: 'kcov', name });
-    } else events.push({ unit, hart: hart.id, thread: threadOf(hart), ...kindOf(trapOf(hart), hart) });
-    return false;
-  });
+  timeline.visit(
+    new Set([...trapHandlers(machine), ...(remotes?.entries ?? [])]),
+    {},
+    ({ unit, hart, pc }) => {
+      if (events.length >= EVENTS_MAX) more++;
+      else if (remotes?.entries.has(pc)) {
+        const name = remotes.nameAt(machine, hart, pc);
+        if (name !== undefined) events.push({ unit, hart: hart.id, kind: 'kcov', name });
+      } else events.push({ unit, hart: hart.id, thread: threadOf(hart), ...kindOf(trapOf(hart), hart) });
+      return false;
+    },
+  );
   return { events, more };
 
   function threadOf(hart: Hart): number | undefined {

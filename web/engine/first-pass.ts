@@ -1,7 +1,7 @@
 // The first execution of a run: everything that can only be seen in passing is noted with its
 // place. Afterwards the timeline goes back and forth and nothing listens any more.
 import { type ExactCounts, Sha256, type Trace } from '../../coverage/index.ts';
-import type { RunResult, Timeline } from '../../emulator/index.ts';
+import { KcovboxError, type RunResult, type Timeline } from '../../emulator/index.ts';
 import type { RunOutcome } from '../../run/index.ts';
 import { Newlines } from '../../run/newlines.ts';
 import { outcomeOf } from '../../run/outcome.ts';
@@ -40,31 +40,40 @@ export class Printed {
 export interface FirstPass {
   readonly outcome: RunOutcome;
   readonly console: { readonly bytes: Uint8Array; readonly units: Float64Array };
-  readonly trace: Trace;
+  readonly trace: Trace | undefined;
   readonly growth: Growth;
   readonly log: KcovLog;
-  /** Executions of every instruction of the kernel. */
-  readonly exact: ExactCounts;
+  /** Executions of every instruction of the kernel; undefined: it has no hooks. */
+  readonly exact: ExactCounts | undefined;
 }
 
-/** `low`: where the machine counts instructions from (`retired` of its options). */
+/** What is looked at. */
+interface Watched {
+  /** Undefined: the kernel does not record with kcov. */
+  readonly kcov: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string } | undefined;
+  /** Where the machine counts instructions from (`retired` of its options); undefined: it does not. */
+  readonly low: bigint | undefined;
+  readonly endsAtReboot: boolean;
+}
+
+/** Errors: KcovboxError when the run goes on behind a reboot. */
 export function firstPass(
   timeline: Timeline,
   printed: Printed,
-  recorded: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string },
   end: RunOutcome,
-  low: bigint,
+  { kcov, low, endsAtReboot }: Watched,
 ): FirstPass {
   const { machine } = timeline;
-  const recorder = new TraceRecorder(recorded.dialect, recorded.kernel, recorded.test, true);
   const log = new KcovLog();
-  recorder.attach(machine, change => log.switched(change, machine.spentNow));
+  const recorder = kcov && new TraceRecorder(kcov.dialect, kcov.kernel, kcov.test, true);
+  recorder?.attach(machine, change => log.switched(change, machine.spentNow));
   const known = new Set<number>();
   const units: number[] = [];
   const points: number[] = [];
-  machine.board.kcov?.observe({
+  const board = recorder && machine.board;
+  board?.kcov?.observe({
     record(origin, isEdge, words, area, index) {
-      recorder.record(origin, isEdge, words, area, index);
+      recorder!.record(origin, isEdge, words, area, index);
       log.note(origin, words.length > 2, area, index, machine.spentNow);
       const pc = words[words.length - 2]!;
       if (isEdge || known.has(pc)) return;
@@ -73,10 +82,10 @@ export function firstPass(
       points.push(known.size);
     },
   });
-  const result = timeline.end();
-  machine.board.kcov?.observe(undefined);
-  machine.board.kcov?.onSwitch(undefined);
-  const trace = recorder.finish();
+  const result = atReboot(timeline.end(), endsAtReboot);
+  board?.kcov?.observe(undefined);
+  board?.kcov?.onSwitch(undefined);
+  const trace = recorder?.finish();
   const { sha256, ...console } = printed.end();
   return {
     outcome: outcomeOf(timeline.machine, { ...judge(result, end), consoleHash: sha256 }),
@@ -84,8 +93,14 @@ export function firstPass(
     trace,
     growth: { units, points },
     log,
-    exact: { low, counts: machine.retired!.read() },
+    exact: low === undefined ? undefined : { low, counts: machine.retired!.read() },
   };
+}
+
+function atReboot(result: RunResult, isEnd: boolean): RunResult {
+  if (result.kind !== 'reset') return result;
+  if (isEnd) return { kind: 'exit', status: 0 };
+  throw new KcovboxError('input', 'this run reboots its machine: kcovbox replay runs it, this page does not');
 }
 
 /** The end that was recorded, where a user ended the run. */

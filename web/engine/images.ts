@@ -1,15 +1,18 @@
 // The images of a run: those in its capsule, or those beside the page that have their hashes.
-import { Elf } from '../../coverage/index.ts';
-import { KcovboxError } from '../../emulator/index.ts';
-import type { Capsule } from '../../run/capsule/index.ts';
+import { CoverageError, Elf } from '../../coverage/index.ts';
+import { isElf, KcovboxError } from '../../emulator/index.ts';
+import { type Capsule, imagesOf } from '../../run/capsule/index.ts';
 import type { Assets, KernelFiles, Part } from '../protocol.ts';
 import { beside, sha256 } from './host.ts';
 
 /** Of an ELF file. */
 const HEADER = 64;
+/** A function of every kernel that the compiler has given hooks of kcov. */
+const HOOK = '__sanitizer_cov_trace_pc';
 
 export interface KernelImage {
-  readonly elf: Elf;
+  /** Undefined: it has no hooks of kcov, so it has no states of lines. */
+  readonly elf: Elf | undefined;
   readonly bytes: Uint8Array;
   /** False: types and variables are in `whole` only. */
   readonly isWhole: boolean;
@@ -28,11 +31,16 @@ function missing(what: string, hash: string): KcovboxError {
   );
 }
 
-export async function kernelOf(capsule: Capsule, { kernels }: Assets): Promise<KernelImage> {
-  const { isPresent, sha256: hash } = capsule.part('kernel.bin')!;
+/** Undefined: the machine has none, but firmware. */
+export async function kernelOf(capsule: Capsule, { kernels }: Assets): Promise<KernelImage | undefined> {
+  const part = capsule.part('kernel.bin');
+  if (!part) return undefined;
+  const { isPresent, sha256: hash } = part;
   if (isPresent) {
     const bytes = capsule.read('kernel.bin');
-    return { elf: new Elf(bytes, 'kernel'), bytes, isWhole: true, whole: async () => bytes };
+    const isProgram = capsule.manifest.run.format === 'kcovbox run';
+    const elf = isProgram ? new Elf(bytes, 'kernel') : elfOf(bytes);
+    return { elf, bytes, isWhole: true, whole: async () => bytes };
   }
   const files = kernels.find(kernel => kernel.sha256 === hash);
   if (!files) throw missing('kernel', hash);
@@ -53,12 +61,31 @@ export async function kernelOfFiles(files: KernelFiles): Promise<KernelImage> {
   };
 }
 
-export async function programOf(capsule: Capsule, { images }: Assets): Promise<Uint8Array> {
-  const { isPresent, sha256: hash } = capsule.part('initrd.bin')!;
-  if (isPresent) return capsule.read('initrd.bin');
-  const files = images.find(image => image.sha256 === hash);
-  if (!files) throw missing('program', hash);
-  return partOf({ path: files.path, sha256: hash }, 'program');
+/** A whole machine starts other files, too; undefined: it is no kernel with hooks of kcov. */
+function elfOf(bytes: Uint8Array): Elf | undefined {
+  if (!isElf(bytes)) return undefined;
+  try {
+    const elf = new Elf(bytes, 'kernel');
+    return elf.symbols.named(HOOK).length > 0 ? elf : undefined;
+  } catch (error) {
+    if (error instanceof CoverageError) return undefined;
+    throw error;
+  }
+}
+
+/** All images but the kernel, by the names of their parts. */
+export async function othersOf(
+  capsule: Capsule,
+  { images }: Assets,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const named = imagesOf(capsule.manifest).filter(([name]) => name !== 'kernel.bin');
+  const one = async ([name, hash]: [string, string]): Promise<[string, Uint8Array]> => {
+    if (capsule.part(name)!.isPresent) return [name, capsule.read(name)];
+    const files = images.find(image => image.sha256 === hash);
+    if (!files) throw missing(name === 'initrd.bin' ? 'program' : name, hash);
+    return [name, await partOf({ path: files.path, sha256: hash }, 'program')];
+  };
+  return new Map(await Promise.all(named.map(one)));
 }
 
 async function partOf({ path, sha256: hash }: Part, what = 'kernel'): Promise<Uint8Array> {

@@ -23,15 +23,14 @@ export class LineStates {
     this.#program = new Program(elf);
   }
 
-  /** Takes the records of the run. `name`: of its program. */
-  take(trace: Trace, exact: ExactCounts, name: string): void {
-    this.#make = {
-      kcov: () =>
-        hooksOfBoth(trace, trace) === 'pc'
-          ? new Coverage(trace, this.#program)
-          : Coverage.of(trace, this.#elf),
-      all: () => Coverage.exact(this.#elf, exact, name),
-    };
+  /** Takes the records of the run; without any, all is exact. `name`: of its program. */
+  take(trace: Trace | undefined, exact: ExactCounts, name: string): void {
+    const all = () => Coverage.exact(this.#elf, exact, name);
+    const kcov = (records: Trace) => () =>
+      hooksOfBoth(records, records) === 'pc'
+        ? new Coverage(records, this.#program)
+        : Coverage.of(records, this.#elf);
+    this.#make = { kcov: trace ? kcov(trace) : all, all };
   }
 
   #of(measure: Measure): Coverage {

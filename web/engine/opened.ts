@@ -3,17 +3,8 @@
 import { codeWindow, KIND_PC } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
-import {
-  createMachine,
-  exhaust,
-  KcovboxError,
-  Once,
-  RUN_HASH_INTERVAL,
-  Timeline,
-  X_NAMES,
-} from '../../emulator/index.ts';
-import { machineOptions } from '../../host/machine.ts';
-import { choiceOf, differences, endOf, guestOf } from '../../host/replay.ts';
+import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } from '../../emulator/index.ts';
+import { differences, endOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import type {
   BufferView,
@@ -38,6 +29,7 @@ import type { KcovLog } from './kcov-log.ts';
 import { lanesOf } from './lanes.ts';
 import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
+import { kindOf, machineOf, type RecordedKind } from './recorded.ts';
 import { RemoteFunctions } from './remotes.ts';
 import type { Sources } from './sources.ts';
 import { tidPlace } from './threads.ts';
@@ -50,13 +42,16 @@ const MOMENTS_MAX = 1000;
 const HOOK = /^__sanitizer_cov_trace_/;
 
 export interface Images {
-  readonly kernel: KernelImage;
-  readonly initrd: Uint8Array;
+  /** Undefined: the machine has firmware only. */
+  readonly kernel: KernelImage | undefined;
+  /** By the names of the capsule's parts. */
+  readonly others: ReadonlyMap<string, Uint8Array>;
 }
 
 /** Facts beside the run. */
 interface Facts {
-  readonly states: LineStates;
+  /** Undefined: the kernel has no hooks of kcov. */
+  readonly states: LineStates | undefined;
   readonly sources: Sources;
   readonly syscalls: Readonly<Record<string, string>>;
 }
@@ -64,10 +59,7 @@ interface Facts {
 /** The capsule's facts before its images are there. Errors: one line. */
 export function readCapsule(bytes: Uint8Array, name: string): Capsule {
   try {
-    const capsule = Capsule.open(bytes, HOST);
-    if (capsule.manifest.run.format !== 'kcovbox run')
-      throw new KcovboxError('input', `${name} is of kcovbox boot; this page opens capsules of kcovbox run`);
-    return capsule;
+    return Capsule.open(bytes, HOST);
   } catch (error) {
     if (error instanceof FormatError) throw new KcovboxError('input', `capsule ${name} ${error.message}`);
     throw error;
@@ -78,7 +70,7 @@ export class OpenedRun {
   readonly session: DebugSession;
   readonly summary: Opened;
   readonly data: Data;
-  readonly #states: LineStates;
+  readonly #states: LineStates | undefined;
   readonly #sources: Sources;
   readonly #log: KcovLog;
   readonly #syscalls: Readonly<Record<string, string>>;
@@ -93,21 +85,19 @@ export class OpenedRun {
 
   constructor(
     capsule: Capsule,
-    { kernel, initrd }: Images,
+    { kernel, others }: Images,
     { states, sources, syscalls }: Facts,
     unitsMax = Number.POSITIVE_INFINITY,
   ) {
     const { run, outcome } = capsule.manifest;
-    if (run.format !== 'kcovbox run') throw new KcovboxError('input', 'not a capsule of kcovbox run');
-    const window = codeWindow(kernel.elf);
-    const parts = new Map([
-      ['kernel.bin', kernel.bytes],
-      ['initrd.bin', initrd],
-    ]);
+    const parts = new Map(others);
+    if (kernel) parts.set('kernel.bin', kernel.bytes);
+    const kind = kindOf(capsule.manifest, parts, kernel);
+    const window = kernel?.elf && codeWindow(kernel.elf);
     const once = new Once(byte => printed.put(byte));
-    const machine = createMachine({
-      ...machineOptions(guestOf(run, parts, ''), choiceOf(run, outcome, 'jit')),
-      retired: window,
+    const machine = machineOf({
+      ...kind.options,
+      ...(window && { retired: window }),
       replay: capsule.journal(),
       runHash: RUN_HASH_INTERVAL,
       onConsole: byte => once.put(byte),
@@ -119,25 +109,28 @@ export class OpenedRun {
       end: { ...end, units: Math.min(end.units, unitsMax) },
       companions: [once],
     });
-    const { dialect } = run.kernel;
-    const recorded = { dialect, kernel: kernel.bytes, test: run.program.name };
-    const pass = firstPass(timeline, printed, recorded, outcome, window.low);
-    const executables = executablesOf(parts, run.program.name);
+    const pass = firstPass(timeline, printed, outcome, {
+      kcov:
+        kind.kcov === undefined ? undefined : { dialect: kind.kcov, kernel: kernel!.bytes, test: kind.title },
+      low: window?.low,
+      endsAtReboot: kind.endsAtReboot,
+    });
+    const executables = executablesOf(parts, kind.program);
     this.session = new DebugSession(timeline, executables);
     const image = executables.find(({ name }) => name === KERNEL);
-    if (!kernel.isWhole) this.#linesOnly = image;
+    if (kernel && !kernel.isWhole) this.#linesOnly = image;
     this.#kernelFacts = {
-      remotes: new RemoteFunctions(kernel.elf),
-      tidPlace: kernel.isWhole && image ? tidPlace(image) : kernel.tidPlace,
+      remotes: kernel?.elf && new RemoteFunctions(kernel.elf),
+      tidPlace: kernel && !kernel.isWhole ? kernel.tidPlace : image && tidPlace(image),
     };
     this.data = new Data(this.session, pc => this.#placeOf(pc));
-    states.take(pass.trace, pass.exact, run.program.name);
+    if (pass.exact) states?.take(pass.trace, pass.exact, kind.title);
     this.#states = states;
     this.#sources = sources;
     this.#log = pass.log;
-    this.#syscalls = syscalls;
+    this.#syscalls = kind.hasSyscalls ? syscalls : {};
     this.#image = programOf(executables);
-    this.summary = this.#summary(capsule, pass);
+    this.summary = this.#summary(capsule, pass, kind);
     this.#seal = this.summary.differences.length === 0 ? capsule.manifest.seal : undefined;
   }
 
@@ -169,13 +162,12 @@ export class OpenedRun {
     }
   }
 
-  #summary(capsule: Capsule, pass: FirstPass): Opened {
+  #summary(capsule: Capsule, pass: FirstPass, { title, dialect }: RecordedKind): Opened {
     const { timeline } = this.session;
-    const { run } = capsule.manifest;
     const { outcome } = pass;
     return {
-      title: run.format === 'kcovbox run' ? run.program.name : '',
-      dialect: run.format === 'kcovbox run' ? run.kernel.dialect : '',
+      title,
+      dialect,
       harts: timeline.machine.harts.length,
       instructions: outcome.instret,
       first: timeline.first,
@@ -184,30 +176,31 @@ export class OpenedRun {
       stateHash: outcome.stateHash,
       end: outcome.end === 'exit' ? `exit, status ${outcome.status}` : outcome.end,
       console: pass.console,
-      hasPoints: pass.trace.pointKind.includes(KIND_PC),
+      hasPoints: pass.trace?.pointKind.includes(KIND_PC) ?? false,
       records: outcome.records,
       growth: pass.growth,
     };
   }
 
   files(measure: Measure): FileRow[] {
-    return this.#states.files(measure).map(row => ({ ...row, hasText: this.#sources.has(row.path) }));
+    const rows = this.#states?.files(measure) ?? [];
+    return rows.map(row => ({ ...row, hasText: this.#sources.has(row.path) }));
   }
 
   functions(measure: Measure): FunctionRow[] {
-    return this.#states.functions(measure);
+    return this.#states?.functions(measure) ?? [];
   }
 
   calls(): { calls: CallsOf[]; more: number } {
-    return this.#states.calls(this.#log, this.#syscalls);
+    return this.#states?.calls(this.#log, this.#syscalls) ?? { calls: [], more: 0 };
   }
 
   /** Lines of a file of the kernel or the program. */
   async lines(measure: Measure, path: string): Promise<SourceLines> {
     const text = this.#sources.text(path);
     text.catch(() => {}); // awaited below
-    const program = this.#states.has(path) ? undefined : this.#program;
-    const lines = program?.has(path) ? program.lines(path) : this.#states.lines(measure, path);
+    const program = this.#states?.has(path) ? undefined : this.#program;
+    const lines = program?.has(path) ? program.lines(path) : (this.#states?.lines(measure, path) ?? []);
     return { text: await text, lines, seal: this.#seal };
   }
 

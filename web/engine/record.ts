@@ -37,7 +37,7 @@ function check(program: Uint8Array, file: string): void {
   if (entry >= RAM_BASE)
     throw new KcovboxError(
       'input',
-      `${file} is a kernel or a bare-metal image: kcovbox boot runs it; this page runs programs`,
+      `${file} is a kernel or a bare-metal image: record its machine with kcovbox boot --record, and open the capsule`,
     );
 }
 

@@ -6,7 +6,7 @@ import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Focus, RequestName, Requests } from '../protocol.ts';
 import { checkLength, fromAddress, toAddress, UNITS_MAX } from './address.ts';
 import { arrived } from './host.ts';
-import { type KernelImage, kernelOf, programOf } from './images.ts';
+import { type KernelImage, kernelOf, othersOf } from './images.ts';
 import { LineStates } from './lines.ts';
 import { OpenedRun, readCapsule } from './opened.ts';
 import { recordProgram } from './record.ts';
@@ -19,7 +19,12 @@ type Handlers = {
 let current: OpenedRun | undefined;
 /** The parts of `current`. */
 let opened:
-  | { capsule: Capsule; kernel: KernelImage; initrd: Uint8Array; known: ReadonlySet<string> }
+  | {
+      readonly capsule: Capsule;
+      readonly kernel: KernelImage | undefined;
+      readonly others: ReadonlyMap<string, Uint8Array>;
+      readonly known: ReadonlySet<string>;
+    }
   | undefined;
 
 function made(): NonNullable<typeof opened> {
@@ -34,8 +39,9 @@ function run(): OpenedRun {
 
 /** A focus with the variables of its frame, which may be in a part that is loaded late. */
 async function withState(focus: Focus): Promise<Focus> {
-  if (focus.variables) return focus;
-  run().takeWhole(await made().kernel.whole());
+  const { kernel } = made();
+  if (focus.variables || !kernel) return focus;
+  run().takeWhole(await kernel.whole());
   return run().focus();
 }
 
@@ -52,21 +58,21 @@ const HANDLERS: Handlers = {
         : given;
     const capsule = readCapsule(bytes, name);
     if (isAddress) checkLength(capsule);
-    const program = programOf(capsule, assets);
-    program.catch(() => {}); // the kernel's fault is said first
+    const rest = othersOf(capsule, assets);
+    rest.catch(() => {}); // the kernel's fault is said first
     const kernel = await kernelOf(capsule, assets);
     // The longest piece of work, while the program is still on its way.
-    const states = new LineStates(kernel.elf);
-    const initrd = await program;
+    const states = kernel?.elf && new LineStates(kernel.elf);
+    const others = await rest;
     const sources = new Sources(assets, texts);
     current = new OpenedRun(
       capsule,
-      { kernel, initrd },
+      { kernel, others },
       { states, sources, syscalls: assets.syscalls },
       isAddress ? UNITS_MAX : undefined,
     );
     const known = new Set([...assets.kernels, ...assets.images].map(image => image.sha256));
-    opened = { capsule, kernel, initrd, known };
+    opened = { capsule, kernel, others, known };
     return current.summary;
   },
   details: () => run().details,
@@ -86,11 +92,9 @@ const HANDLERS: Handlers = {
     return { run: toAddress(thin, capsule.manifest.outcome), bytes: thin.length };
   },
   async file() {
-    const { capsule, kernel, initrd } = made();
-    const images = new Map([
-      ['kernel.bin', await kernel.whole()],
-      ['initrd.bin', initrd],
-    ]);
+    const { capsule, kernel, others } = made();
+    const images = new Map(others);
+    if (kernel) images.set('kernel.bin', await kernel.whole());
     return capsule.with(images);
   },
   moments: ({ place }) => run().moments(place),

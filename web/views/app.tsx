@@ -121,7 +121,7 @@ export function App() {
         setDetails(undefined);
         setFocus(undefined);
         setOpened(now);
-        dialect.current = now.dialect;
+        if (now.dialect !== '') dialect.current = now.dialect;
         tellVerdict(verdictOf(now));
         setMeasure(firstMeasure(now));
         setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });
