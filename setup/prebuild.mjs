@@ -37,7 +37,7 @@ function keepBoot(dialect) {
 
 /**
  * The page, unpacked, by path: without its kernels and sources, which the package has
- * (cli/serve/packaged.ts), and without the page as one file.
+ * (cli/serve/site.ts), and without the page as one file.
  */
 function pageFiles() {
   execFileSync(process.execPath, [join(ROOT, 'setup', 'web.mjs'), '--if-stale'], { stdio: 'inherit' });

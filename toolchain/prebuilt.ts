@@ -123,7 +123,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
 export const prebuiltKernels = (): { readonly conf: string; readonly bytes: Uint8Array }[] =>
   productsOf(kernelName('')).map(([conf, bytes]) => ({ conf, bytes }));
 
-/** The files of the page by their paths; those that are named .packed are not. Without a page: none. */
+/** The files of the page by their paths, unpacked, also those that are named .packed. */
 export const prebuiltPage = (): ReadonlyMap<string, Uint8Array> => new Map(productsOf(pageName('')));
 
 /** What follows the prefix in the names of products, and their bytes. Damaged ones are left out. */

@@ -121,7 +121,11 @@ describe.skipIf(reason)('a program that is dropped on the page', () => {
     new DataView(bare.buffer).setBigUint64(24, 0x80000000n, true);
     for (const [name, bytes, why] of [
       ...bad,
-      ['bare', bare, /^bare is a kernel or a bare-metal image: record its machine with kcovbox boot --record/] as const,
+      [
+        'bare',
+        bare,
+        /^bare is a kernel or a bare-metal image: record its machine with kcovbox boot --record/,
+      ] as const,
       ['kernel', readFileSync(kernel), /^kernel is a kernel or a bare-metal image/] as const,
     ]) {
       writeFileSync(at('bad'), bytes);

@@ -51,7 +51,7 @@ export interface FirstPass {
 interface Watched {
   /** Undefined: the kernel does not record with kcov. */
   readonly kcov: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string } | undefined;
-  /** Where the machine counts instructions from (`retired` of its options); undefined: it does not. */
+  /** Where the machine counts instructions from (`retired`); undefined: it does not. */
   readonly low: bigint | undefined;
   readonly endsAtReboot: boolean;
 }
