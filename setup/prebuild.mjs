@@ -36,7 +36,7 @@ function keepBoot(dialect) {
 }
 
 /**
- * The page, unpacked, by path: without its kernels and sources, which the package has
+ * The page, unpacked, by path: without its kernels, sources and labs, which the package has
  * (cli/serve/site.ts), and without the page as one file.
  */
 function pageFiles() {
@@ -45,7 +45,7 @@ function pageFiles() {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(relative(folder, entry.parentPath), entry.name))
-    .filter(name => !/^(kernels\/|sources-|kcovbox\.html$)/.test(name));
+    .filter(name => !/^(kernels\/|sources-|labs\.packed$|kcovbox\.html$)/.test(name));
   const bytesOf = name => {
     const bytes = readFileSync(join(folder, name));
     return name.endsWith('.packed') ? gunzipSync(bytes) : bytes;

@@ -5,6 +5,7 @@ import { extname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import sirv from 'sirv';
 import { kernelParts } from '../../host/kernel-parts.ts';
+import { labsForPage } from '../../host/lab/portable.ts';
 import { packageRoot, prebuiltKernels, prebuiltPage } from '../../toolchain/index.ts';
 
 /** A page that can be served. */
@@ -16,6 +17,8 @@ export interface Site {
 }
 
 const INDEX = 'assets.packed';
+/** Made of labs/, which the package has. */
+const LABS = 'labs.packed';
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -40,9 +43,9 @@ interface Index {
 }
 
 /**
- * The page of the installed package; undefined where it has none. Its kernels and sources are those
- * of the package, and are packed when they are asked for: the page compares kernels with the hashes
- * of its index.
+ * The page of the installed package; undefined where it has none. Its kernels, sources and labs are
+ * those of the package, and are packed when they are asked for: the page compares kernels with the
+ * hashes of its index.
  */
 export function packagedSite(): Site | undefined {
   const files = new Map(prebuiltPage());
@@ -60,6 +63,7 @@ export function packagedSite(): Site | undefined {
       const { load, lines, rest } = kernelParts(image.bytes, kernel.dialect);
       files.set(kernel.load.path, load).set(kernel.lines.path, lines).set(kernel.rest, rest);
     }
+    if (path === LABS) return Buffer.from(JSON.stringify(labsForPage()));
     const source = sources.get(path);
     return source === undefined ? files.get(path) : readFileSync(join(packageRoot(), source));
   };

@@ -135,7 +135,7 @@ test.skipIf(!existsSync(CHROMIUM))(
       }
       // Types of the kernel are in the part that is loaded late.
       await page.goto(`${address}#program=bare&file=kernel/fs/sys_rw.c&line=79`);
-      await page.reload();
+      await page.reload(); // before its run is there: the address must not change
       await page.waitForSelector('.l-covered', { timeout: 120_000 });
       expect(errors).toEqual([]);
     } finally {

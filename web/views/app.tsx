@@ -143,6 +143,7 @@ export function App() {
         const named = all.programs.find(one => one.id === id);
         const row = named ?? all.programs[0]!;
         const own = ++turn.current;
+        setFocus(undefined); // the address keeps what it asks for until its run is there
         setProgram(row.id);
         setRun(undefined);
         setKept(now => (now?.program === row.id ? now : undefined));
@@ -157,6 +158,7 @@ export function App() {
   /** What comes next is no program of the menu, but the run of the address or a file. */
   const leaveMenu = useCallback((text?: string): void => {
     turn.current++;
+    setFocus(undefined);
     setProgram(undefined);
     setRun(text);
     setKept(undefined);
