@@ -13,7 +13,7 @@ export interface Results {
   readonly folder: string;
   /** They are complete. */
   commit(): void;
-  /** All is as before. */
+  /** All is as before, unless they are complete. */
   discard(): void;
 }
 
@@ -25,12 +25,21 @@ function empty(folder: string): void {
 export function resultsIn(output: string): Results {
   const isNew = !existsSync(output);
   fillFolder(output, 'grade', () => {});
+  let isDone = false;
   // The command outside of the sandbox has made the folder that is seen here under this name.
-  if (isSandboxed()) return { folder: output, commit() {}, discard: () => empty(output) };
+  if (isSandboxed())
+    return {
+      folder: output,
+      commit() {
+        isDone = true;
+      },
+      discard() {
+        if (!isDone) empty(output);
+      },
+    };
   const path = resolve(output);
   sweep(path);
   const folder = `${path}.${process.pid}.tmp`;
-  let isDone = false;
   const discard = (): void => {
     if (isDone) return;
     rmSync(folder, { recursive: true, force: true });
