@@ -18,7 +18,7 @@ export function bugRun(...args: readonly string[]) {
 }
 
 const times = (text: string | undefined): number =>
-  Number(/^([\d,]+) times$/.exec(text ?? '')?.[1]?.replaceAll(',', ''));
+  Number(/^([\d,]+) times?$/.exec(text ?? '')?.[1]?.replaceAll(',', ''));
 
 export function shows({ id, detector }: Bug, ...more: readonly string[]): void {
   const { status, lines, stderr } = bugRun(id, ...more);
