@@ -8,6 +8,7 @@ import { DEFAULT_EXTENSIONS, Machine, parseSchedule, stateHash } from '../../emu
 import { prepareGuest } from '../../host/guest.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { isOneLine, kcovbox, ROOT, shell } from '../support/command.ts';
+import { optionsFor, prebuilt } from '../support/kernels.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-schedules-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -65,7 +66,7 @@ test.each([
 
 test('a program without a race fails in no order; a kernel with checkers runs them too', () => {
   const program = join(ROOT, 'examples/hello.c');
-  for (const options of [[], ['--kasan', '--lockdep']]) {
+  for (const options of [[], optionsFor(prebuilt('openbsd+kasan'))]) {
     const ran = cli('schedules', '--smp', '3', '--runs', '20', ...options, program);
     expect(ran).toMatchObject({ status: 0, stderr: '' });
     expect(ran.stdout).toMatch(/^\d+ instructions and exceptions in the usual order\n(\S+ +20 ok\n){4}$/);
