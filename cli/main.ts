@@ -116,14 +116,17 @@ const helpWidth = (): number => process.stdout.columns ?? 80;
 const pathOf = (command: Command): string =>
   command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
+/** `there are info, verify`. */
+const thereAre = ({ commands }: Command): string =>
+  `there ${commands.length === 1 ? 'is' : 'are'} ${commands.map(command => command.name()).join(', ')}`;
+
 /** `cov` alone is a wrong argument like any other: one line, and the help only for --help. */
 function wantCommand(group: Command): void {
   const { help } = group;
   const isProgram = group.parent === null;
-  const names = group.commands.map(command => command.name()).join(', ');
   const remedy = isProgram
     ? 'start with kcovbox demo; kcovbox --help lists all'
-    : `there are ${names}; kcovbox ${pathOf(group)} --help explains them`;
+    : `${thereAre(group)}; kcovbox ${pathOf(group)} --help explains them`;
   group.help = ((context?: { error?: boolean }) => {
     if (context?.error)
       throw new UserError(`${isProgram ? '' : `${pathOf(group)}: `}a command is missing; ${remedy}`);
@@ -132,7 +135,8 @@ function wantCommand(group: Command): void {
 }
 
 /**
- * Commander's error as one line of ours. A required option that lacks is explained as in the help.
+ * Commander's error as one line of ours. A required option that lacks is explained as in the help,
+ * and an unknown command by those that there are.
  */
 function errorLine(command: Command, text: string): string {
   const line = text
@@ -141,7 +145,10 @@ function errorLine(command: Command, text: string): string {
     .replaceAll('\n', ' ');
   const [, flags] = /: required option '(.*)' not specified$/.exec(line) ?? [];
   const option = command.options.find(one => one.flags === flags);
-  return `${printable(option ? `${line}: ${option.description}` : line)}\n`;
+  // Of the few commands of a group all are named; commander itself proposes one that is spelled alike.
+  const isGroup = command.parent !== null && /: unknown command '[^']*'$/.test(line);
+  const more = isGroup ? thereAre(command) : option?.description;
+  return `${printable(more === undefined ? line : `${line}: ${more}`)}\n`;
 }
 
 /**

@@ -209,7 +209,7 @@ export function register(program: Command): void {
       '\nThe line is one of kcovbox run; with --record FILE it makes a capsule.\n' +
         'Example:\n  kcovbox bugs enable mremap_zero_length epoll_loop',
     )
-    .action((ids: string[]) => writeTo('-', `${enableCommand(ids.map(findBug))}\n`));
+    .action((ids: string[]) => writeTo('-', `${enableCommand([...new Set(ids)].map(findBug))}\n`));
   withJson(addKernelOptions(bugs.command('run')))
     .description('run the trigger of a bug, and print whether it was reached, triggered and detected')
     .argument('<bug>', 'name of a bug')
