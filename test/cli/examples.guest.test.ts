@@ -19,7 +19,7 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox check', 'test/cli/check.oracle.test.ts'],
   ['kcovbox serve', 'it serves until it is ended: test/web/serve.oracle.test.ts'],
   ['kcovbox fuzz', 'test/cli/fuzz.guest.test.ts'],
-  ['kcovbox bugs score campaign', 'test/cli/fuzz.guest.test.ts'],
+  ['kcovbox bugs score --json campaign', 'test/cli/fuzz.guest.test.ts'],
   ['kcovbox experiment', 'test/cli/experiment.guest.test.ts'],
   ['kcovbox lab ', 'test/lab/grade.guest.test.ts; lab check: test/lab/labs.slow.test.ts'],
   ['kcovbox grade', 'test/lab/grade.guest.test.ts'],
