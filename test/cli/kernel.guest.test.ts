@@ -16,7 +16,10 @@ beforeAll(() => {
   const source = join(tree, 'trap', 'trap.c');
   const text = readFileSync(source, 'utf8');
   // Other code too: an image of equal bytes would be that of the package's tree as well.
-  const edited = text.replace('user_exception(tf);', '$& __asm__ volatile("nop"); /* a line of my own */');
+  const edited = text.replace(
+    'user_exception(tf);',
+    '{ $& __asm__ volatile("nop"); } /* a line of my own */',
+  );
   writeFileSync(source, edited);
   writeFileSync(program, '#include <unistd.h>\nint main(void) { int p[2]; return pipe(p) == 0 ? 7 : 1; }\n');
 });
