@@ -42,6 +42,10 @@ export function Datum({
       clearTimeout(later);
     };
   }, [client, at]);
+  // A value given below would replace what the reader is typing, at each drawing.
+  useEffect(() => {
+    if (field.current) field.current.value = what ?? '';
+  }, [field, what]);
   return (
     <section class="datum" aria-label="datum">
       <h2>Datum</h2>
@@ -57,7 +61,6 @@ export function Datum({
           aria-label="datum to follow"
           placeholder="variable, expression, $register"
           spellcheck={false}
-          value={what ?? ''}
         />
       </form>
       {view && (
