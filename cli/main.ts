@@ -145,7 +145,7 @@ function errorLine(command: Command, text: string): string {
     .replaceAll('\n', ' ');
   const [, flags] = /: required option '(.*)' not specified$/.exec(line) ?? [];
   const option = command.options.find(one => one.flags === flags);
-  // Of the few commands of a group all are named; commander itself proposes one that is spelled alike.
+  // A group has few commands, so all are named; commander itself proposes one spelled alike.
   const isGroup = command.parent !== null && /: unknown command '[^']*'$/.test(line);
   const more = isGroup ? thereAre(command) : option?.description;
   return `${printable(more === undefined ? line : `${line}: ${more}`)}\n`;

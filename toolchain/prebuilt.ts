@@ -126,7 +126,7 @@ export const prebuiltKernels = (): { readonly conf: string; readonly bytes: Uint
 /** The files of the page by their paths, unpacked, also those that are named .packed. */
 export const prebuiltPage = (): ReadonlyMap<string, Uint8Array> => new Map(productsOf(pageName('')));
 
-/** What follows the prefix in the names of products, and their bytes. Damaged ones are left out. */
+/** The names of products behind the prefix, and their bytes. Damaged ones are left out. */
 function productsOf(prefix: string): [name: string, bytes: Uint8Array][] {
   const rows = readIndex().filter(({ name }) => name.startsWith(prefix));
   if (rows.length === 0) return [];

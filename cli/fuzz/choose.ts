@@ -9,7 +9,7 @@ interface Chosen {
   readonly append: string;
 }
 
-/** Errors: UserError if the kernel is none of Linux, or does not have the bugs that `append` names. */
+/** Errors: UserError if the kernel is none of Linux, or lacks the bugs that `append` names. */
 export function chooseTarget(options: RobustOptions, append = ''): Chosen {
   const { conf: wanted } = options;
   if (wanted !== undefined && !wanted.split('+').includes('linux'))

@@ -31,7 +31,7 @@ export const siteOf = (folder: string): Site => ({
   answer: sirv(folder, { dev: true, etag: true }),
 });
 
-/** What is used of the index (web/protocol.ts). */
+/** The used part of the index (web/protocol.ts). */
 interface Index {
   readonly kernels: readonly {
     readonly dialect: string;

@@ -5,8 +5,8 @@
  *
  * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
  * for a trace with one, there is one section for each file. A line that is unknown has no record,
- * and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control character
- * of a name, which may be a line feed, is written as `\\xNN`: the format has no escape.
+ * and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control
+ * character of a name, which may be a line feed, is written as `\\xNN`: the format has no escape.
  */
 import { byText, visible } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';

@@ -1,5 +1,6 @@
 // Capsules of whole machines in the page: the runs that `kcovbox boot --record` recorded, with
-// their hashes. A kernel with kcov, a bare-metal ELF file with debug information, and firmware alone.
+// their hashes. A kernel with kcov, a bare-metal ELF file with debug information, and firmware
+// alone.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';

@@ -47,7 +47,7 @@ export interface FirstPass {
   readonly exact: ExactCounts | undefined;
 }
 
-/** What is looked at. */
+/** The parts of a run that are looked at. */
 interface Watched {
   /** Undefined: the kernel does not record with kcov. */
   readonly kcov: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string } | undefined;

@@ -1,4 +1,4 @@
-// What kind of run a capsule has: of a program on the guest kernel, or of a whole machine.
+// The kind of run that a capsule has: of a program on the guest kernel, or of a whole machine.
 import { createMachine, KcovboxError, type Machine, type MachineOptions } from '../../emulator/index.ts';
 import { bootMachine } from '../../host/boot-machine.ts';
 import { machineOptions } from '../../host/machine.ts';
