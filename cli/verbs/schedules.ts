@@ -28,7 +28,7 @@ const SCHEDULES: Schedule[] = [
 /** The words of the command line before those of the verb: node, script, its name. */
 const VERB_WORDS = 3;
 
-export function text({ searched, units }: Search, command: (how: string) => string): string {
+function text({ searched, units }: Search, command: (how: string) => string): string {
   const width = Math.max(...searched.map(({ schedule }) => schedule.length));
   const rows = searched.map(({ schedule, counts, finds }) => {
     const tally = OUTCOMES.filter(outcome => counts[outcome] > 0).map(o => `${counts[o]} ${o}`);

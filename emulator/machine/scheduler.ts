@@ -56,9 +56,9 @@ export class Scheduler {
     return this.#end;
   }
 
-  /** A schedule is still to begin. */
+  /** A schedule is still to begin; a diverted run has left it. */
   get awaitsBegin(): boolean {
-    return this.#schedule !== undefined && this.#order === undefined && this.#harts > 1;
+    return this.#schedule !== undefined && !this.#order && !this.#turns && this.#harts > 1;
   }
 
   /**

@@ -1,5 +1,6 @@
 // The order of the harts depends on nothing but virtual time, the units spent and the seed.
 import { expect, it, test } from 'vitest';
+import { Xoshiro } from '../../emulator/base/xoshiro.ts';
 import { parseSchedule, scheduleText } from '../../emulator/index.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
 
@@ -52,6 +53,15 @@ test('a schedule waits for its beginning, and its state brings back the rest of 
     scheduler.load(before);
     expect(scheduler.awaitsBegin).toBe(true);
   }
+});
+
+test('a diverted run does not begin its schedule again', () => {
+  const scheduler = begun('rw', 1, 2);
+  const state = scheduler.save();
+  scheduler.divert(new Xoshiro(1n), 50, 1000);
+  expect(scheduler.awaitsBegin).toBe(false);
+  scheduler.load(state);
+  expect(scheduler.save()).toEqual(state);
 });
 
 test('with one hart there is nothing to order', () => {
