@@ -19,7 +19,9 @@ import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
 import { nameFullDisk } from './full-disk.ts';
 import { sha256OfParts } from './hash.ts';
+import { nameOfKey } from './name-of-key.ts';
 import { systemReason } from './system-errors.ts';
+import { temporaryPath, unfinished } from './temporary.ts';
 
 /**
  * Root of the installed package: the nearest folder above this module that holds kernel/ and
@@ -102,7 +104,7 @@ export function objectDir(): string {
 /** Writes a file whole or not at all. */
 export function writeWhole(path: string, bytes: string | Uint8Array): void {
   makeFolders(dirname(path));
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = temporaryPath(path);
   try {
     writeFileSync(temporary, bytes);
     renameSync(temporary, path);
@@ -163,21 +165,6 @@ function compare(path: string, seen: Seen): 'fresh' | 'same' | 'changed' {
   }
 }
 
-/**
- * Name of a product: 32 hexadecimal digits that spread keys. Not a cryptographic hash, for which
- * the module alone would cost a hello program 3 ms; the manifest holds the key itself.
- */
-export function nameOfKey(key: string): string {
-  const lanes = [0x811c_9dc5, 0x9747_b28c, 0x3c6e_f372, 0x85eb_ca6b];
-  for (let i = 0; i < key.length; i++)
-    for (let lane = 0; lane < 4; lane++)
-      lanes[lane] = Math.imul(
-        lanes[lane]! ^ key.charCodeAt(i) ^ (lanes[lane]! >>> 15),
-        0x0100_0193 + 2 * lane,
-      );
-  return lanes.map(lane => (lane >>> 0).toString(16).padStart(8, '0')).join('');
-}
-
 /** Refuses a cache that cannot be written before a compiler runs into it. */
 function makeFolder(path: string): void {
   try {
@@ -232,24 +219,9 @@ export function markUsed(path: string): void {
   } catch {} // a cache that is only read from
 }
 
-/**
- * The product that an interrupted build did not finish, if `name` is a file or folder that it left:
- * `NAME.PID.tmp`, also with a suffix such as `.objects`, of a process that no longer exists.
- */
-export function unfinished(name: string): string | undefined {
-  const [, product, pid] = /^(.+)\.(\d+)\.tmp(?:\.(?:objects|elf|d))?$/.exec(name) ?? [];
-  if (product === undefined) return undefined;
-  try {
-    process.kill(Number(pid), 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return product;
-  }
-  return undefined;
-}
-
 function sweep(folder: string): void {
   for (const name of readdirSync(folder))
-    if (unfinished(name) !== undefined) rmSync(join(folder, name), { recursive: true, force: true });
+    if (unfinished(folder, name) !== undefined) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** The name of a product: `LABEL-HASHSUFFIX`. */
@@ -336,7 +308,7 @@ async function findOrBuild(
   }
   makeFolder(dirname(base));
   sweep(dirname(base));
-  const temporary = `${base}.${process.pid}.tmp`;
+  const temporary = temporaryPath(base);
   let hash: string | undefined;
   try {
     const started = Date.now();

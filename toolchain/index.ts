@@ -3,7 +3,6 @@ export {
   cacheDir,
   cached,
   markUsed,
-  nameOfKey,
   objectDir,
   packageRoot,
   readInputs,
@@ -16,6 +15,7 @@ export { CompileError, ToolchainError } from './errors.ts';
 export { makeFolders, makeWritable } from './folders.ts';
 export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
+export { nameOfKey } from './name-of-key.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { prebuiltKernels, prebuiltPage } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions, requireBuildTools } from './program.ts';
@@ -23,5 +23,6 @@ export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune
 export { standardError, tell } from './standard-error.ts';
 export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';
+export { temporaryPath, unfinished } from './temporary.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
 export { canLimit, forbiddenDirective } from './untrusted.ts';

@@ -3,7 +3,8 @@
 // old.
 import { existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheDir, objectDir, unfinished } from './cache.ts';
+import { cacheDir, objectDir } from './cache.ts';
+import { unfinished } from './temporary.ts';
 
 const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects'] as const;
 
@@ -48,7 +49,7 @@ function filesOf(kind: CacheEntry['kind']): CacheEntry[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap(name => {
     const path = join(folder, name);
-    const product = unfinished(name)?.replace(/\.json$/, '');
+    const product = unfinished(folder, name)?.replace(/\.json$/, '');
     if (product !== undefined && NAMES[kind].test(product)) {
       const used = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
       return used === undefined ? [] : [{ kind, path, bytes: bytesIn(path), used }];

@@ -12,7 +12,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { planHash, trialId } from '../../experiment/plan.ts';
 import {
@@ -25,7 +24,7 @@ import {
 import type { FinishedTrial } from '../../experiment/trial.ts';
 import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
-import { makeFolders, sha256, systemReason } from '../../toolchain/index.ts';
+import { makeFolders, sha256, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 
@@ -181,7 +180,7 @@ export class Folder {
     const files = filesOf(finished);
     told(path, () => {
       makeFolders(dirname(path));
-      const temporary = join(dirname(path), `.${basename(path)}.${hostname()}.${process.pid}.tmp`);
+      const temporary = temporaryPath(join(dirname(path), `.${basename(path)}`));
       rmSync(temporary, { recursive: true, force: true });
       mkdirSync(temporary);
       for (const [name, bytes] of files) writeFileSync(join(temporary, name), bytes);
@@ -198,26 +197,15 @@ export class Folder {
       throw new UserError(`trial ${trialId(planned)} ran twice, and the results differ: ${difference}`, 1);
   }
 
-  /** Removes what killed processes of this host left. */
+  /** Removes what killed processes left. */
   sweep(): void {
     for (const { name } of this.plan.variants)
       try {
         const folder = join(this.path, TRIALS, name);
-        for (const entry of readdirSync(folder)) {
-          const [, host, pid] = /^\.\d+\.(.*)\.(\d+)\.tmp$/.exec(entry) ?? [];
-          if (host === hostname() && !isAlive(Number(pid)))
+        for (const entry of readdirSync(folder))
+          if (/^\.\d+$/.test(unfinished(folder, entry) ?? ''))
             rmSync(join(folder, entry), { recursive: true, force: true });
-        }
       } catch {} // no trial of the variant is finished
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

@@ -4,7 +4,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isSandboxed } from '../../host/lab/sandbox.ts';
-import { systemMessage } from '../../toolchain/index.ts';
+import { systemMessage, temporaryPath } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { fillFolder, sweep } from '../io/output.ts';
 
@@ -39,7 +39,7 @@ export function resultsIn(output: string): Results {
     };
   const path = resolve(output);
   sweep(path);
-  const folder = `${path}.${process.pid}.tmp`;
+  const folder = temporaryPath(path);
   const discard = (): void => {
     if (isDone) return;
     rmSync(folder, { recursive: true, force: true });

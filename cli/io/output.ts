@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeWritable, systemReason } from '../../toolchain/index.ts';
+import { makeWritable, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { QuietEnd, report, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
@@ -61,27 +61,14 @@ export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd 
  */
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
-/**
- * Removes files and folders that killed writers of `path` left behind: `path.PID.tmp` of processes
- * that no longer exist.
- */
+/** Removes files and folders that killed writers of `path` left behind. */
 export function sweep(path: string): void {
-  const prefix = `${basename(path)}.`;
+  const folder = dirname(path);
   try {
-    for (const name of readdirSync(dirname(path))) {
-      const pid = name.startsWith(prefix) && /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1];
-      if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { recursive: true, force: true });
-    }
+    for (const name of readdirSync(folder))
+      if (unfinished(folder, name) === basename(path))
+        rmSync(join(folder, name), { recursive: true, force: true });
   } catch {} // the open that follows reports a problem with the folder
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }
 
 /** A file that takes the place of `path` when it is complete. */
@@ -96,7 +83,7 @@ class Replacement {
     this.#try(() => {
       if (isReplaceable(path)) {
         sweep(path);
-        this.#target = `${path}.${process.pid}.tmp`;
+        this.#target = temporaryPath(path);
       }
       this.#fd = openSync(this.#target, 'w', mode);
     });

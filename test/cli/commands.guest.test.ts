@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Elf, FORMATS } from '../../coverage/index.ts';
 import { runResult } from '../../run/schema.ts';
+import { temporaryPath } from '../../toolchain/index.ts';
 import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-commands-'));
@@ -420,7 +421,7 @@ describe('help', () => {
 
 describe('what is left behind', () => {
   test('a file that a killed writer left goes with the next one', () => {
-    file('k.html.999999999.tmp', 'half');
+    file(temporaryPath('k.html', 999_999_999), 'half');
     file('k.html.note.tmp', "somebody else's");
     expect(run('cov', 'export', 'a.kcov', '-o', 'k.html').status).toBe(0);
     expect(

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { COVER_FORMATS } from '../../cli/cov/formats.ts';
 import { CallSites, Elf, HOOK_PC, pcOf, TraceBuilder, writeTrace } from '../../coverage/index.ts';
+import { temporaryPath } from '../../toolchain/index.ts';
 import { buildFixture, bytesOf, missing, scratch } from '../coverage/support.ts';
 import { COMMAND, kcovbox } from '../support/command.ts';
 
@@ -25,7 +26,7 @@ test('an export that is killed leaves the target as it was, and the next one cle
   child.kill('SIGKILL');
   expect(await ended).toBe('SIGKILL');
   expect(readFileSync(join(cwd, 'out.csv'), 'utf8')).toBe('as it was\n');
-  expect(leftovers()).toEqual([`out.csv.${child.pid}.tmp`]);
+  expect(leftovers()).toEqual([temporaryPath('out.csv', child.pid)]);
   expect(kcovbox(['cov', 'export', '-o', 'out.csv', 'long.kcov'], { cwd }).status).toBe(0);
   expect(leftovers()).toEqual([]);
   expect(readFileSync(join(cwd, 'out.csv')).length).toBeGreaterThan(30_000_000);

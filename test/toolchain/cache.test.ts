@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cached, cacheEntries, pruneCache } from '../../toolchain/index.ts';
+import { cached, cacheEntries, pruneCache, temporaryPath } from '../../toolchain/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cache-'));
 const input = join(dir, 'input');
@@ -101,7 +101,7 @@ test('a cache that cannot be written is refused in one line that says what to do
 test('what an interrupted build left goes with the next one; what a running one needs stays', async () => {
   const folder = join(dir, 'cache', 'test');
   const { pid } = spawnSync('true');
-  const [gone, mine] = [`x.${pid}.tmp.objects`, `x.${process.pid}.tmp`];
+  const [gone, mine] = [`${temporaryPath('x', pid)}.objects`, temporaryPath('x')];
   await make('sweep');
   mkdirSync(join(folder, gone));
   writeFileSync(join(folder, gone, 'a.o'), '');
@@ -109,6 +109,19 @@ test('what an interrupted build left goes with the next one; what a running one 
   await make('sweep again');
   expect(existsSync(join(folder, gone))).toBe(false);
   expect(existsSync(join(folder, mine))).toBe(true);
+});
+
+test('what a process in another container writes stays for a day', async () => {
+  const folder = join(dir, 'cache', 'test');
+  const { pid } = spawnSync('true');
+  const elsewhere = temporaryPath('x', pid).replace(/-[0-9a-f]{8}\.tmp$/, '-00000000.tmp');
+  await make('elsewhere');
+  writeFileSync(join(folder, elsewhere), '');
+  await make('elsewhere again');
+  expect(existsSync(join(folder, elsewhere))).toBe(true);
+  old(join(folder, elsewhere));
+  await make('a day later');
+  expect(existsSync(join(folder, elsewhere))).toBe(false);
 });
 
 test('prune removes what was not used since, with its manifest', async () => {
@@ -127,9 +140,10 @@ test('what a killed build left is listed and pruned, with all that is in it', ()
   const folder = join(dir, 'cache', 'kernel');
   const { pid } = spawnSync('true');
   const product = 'linux-222222222222.elf';
-  const left = [`${product}.${pid}.tmp.objects`, `${product}.${pid}.tmp`, `${product}.json.${pid}.tmp`];
-  const running = `${product}.${process.pid}.tmp.objects`;
-  const foreign = `mine.${pid}.tmp`;
+  const half = temporaryPath(product, pid);
+  const left = [`${half}.objects`, half, temporaryPath(`${product}.json`, pid)];
+  const running = `${temporaryPath(product)}.objects`;
+  const foreign = temporaryPath('mine', pid);
   for (const name of [left[0]!, running]) {
     mkdirSync(join(folder, name, 'kernel'), { recursive: true });
     writeFileSync(join(folder, name, 'kernel', 'a.o'), 'xyz');

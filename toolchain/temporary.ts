@@ -1,0 +1,51 @@
+// Names of files and folders that are being written: `PATH.PID-PLACE.tmp`. A writer that is killed
+// leaves one behind, and the next writer removes it. Hosts and containers may share a folder, and
+// a process id means something in one of them only: PLACE tells them apart.
+import { lstatSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { nameOfKey } from './name-of-key.ts';
+
+/** Milliseconds that no writer needs: of one elsewhere only the age of its file is known. */
+const LONGEST = 24 * 3600 * 1000;
+
+function placeOfProcess(): string {
+  let namespace = '';
+  try {
+    namespace = readlinkSync('/proc/self/ns/pid'); // pid_namespaces(7)
+  } catch {} // no Linux: one for each host
+  return nameOfKey(`${hostname()}\0${namespace}`).slice(0, 8);
+}
+
+let known: string | undefined;
+
+/** Where the process ids of this process are valid: 8 hexadecimal digits. */
+function place(): string {
+  known ??= placeOfProcess();
+  return known;
+}
+
+/** The name under which `path` is written until it is whole. */
+export const temporaryPath = (path: string, pid: number = process.pid): string =>
+  `${path}.${pid}-${place()}.tmp`;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/**
+ * The name of what an interrupted writer did not finish, if `name` in `folder` is a file or folder
+ * that it left. A build may put a suffix behind it, such as `.objects`.
+ */
+export function unfinished(folder: string, name: string): string | undefined {
+  const [, product, pid, where] = /^(.+)\.(\d+)-([0-9a-f]{8})\.tmp(?:\.(?:objects|elf|d))?$/.exec(name) ?? [];
+  if (product === undefined) return undefined;
+  if (where === place()) return isAlive(Number(pid)) ? undefined : product;
+  const written = lstatSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
+  return written !== undefined && written < Date.now() - LONGEST ? product : undefined;
+}
