@@ -1,6 +1,6 @@
 // `npm test`: installs missing tools (including the oracles), then runs every test project but the
-// slow one, and some tests on the other versions of Node.js. It ends with the failed tests and
-// their messages, for a log that was cut, and the line `N passed, N failed`.
+// slow one, and some tests on the other versions of Node.js. It ends with the slowest files, the
+// failed tests and their messages, for a log that was cut, and the line `N passed, N failed`.
 // Arguments are passed on to vitest, except for --failed-checks=N of .ci/run, which counts so many
 // failures more.
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
 import { testKernels } from './kernels.mjs';
 import { ensureNodes, NODE_TESTS, otherNodes } from './nodes.mjs';
 import { BUILD, ORACLES } from './packages.mjs';
-import { failureLines, vitest } from './vitest.mjs';
+import { failureLines, slowestLines, vitest } from './vitest.mjs';
 
 ensureNpm();
 ensurePackages(BUILD, 'compiling the guest');
@@ -49,6 +49,7 @@ if (words.length === 0)
 const sum = count => runs.reduce((total, run) => total + count(run), 0);
 const failed = failedChecks + sum(run => run.failures.length);
 const skipped = sum(run => run.skipped);
+if (words.length === 0) for (const line of ['', 'slowest files:', ...slowestLines(runs)]) console.log(line);
 for (const line of failureLines(runs)) console.log(line);
 if (skipped > 0) console.log(`${skipped} skipped, with the reasons above`);
 console.log(`${sum(run => run.passed)} passed, ${failed} failed`);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { ROOT } from './ensure.mjs';
 
 const SUPPORT = join(ROOT, 'test', 'support');
-const NO_TALLY = { passed: 0, skipped: 0, failures: [] };
+const NO_TALLY = { passed: 0, skipped: 0, failures: [], files: [] };
 
 /**
- * Runs vitest with the Node.js at `node`; `{ passed, skipped, failures }` as test/support/tally.ts
+ * Runs vitest with the Node.js at `node`; `{ passed, skipped, failures, files }` as test/support/tally.ts
  * writes it. A run that failed without a failed test, or without any test, has one failure.
  */
 export function vitest(node, args, { cwd = ROOT, stdio = 'inherit' } = {}) {
@@ -34,6 +34,14 @@ function read(path) {
     rmSync(path, { force: true });
   }
 }
+
+/** The files that take longest, as lines; for a limit on the time of all tests. */
+export const slowestLines = (runs, count = 30) =>
+  runs
+    .flatMap(({ where, files }) => files.map(file => ({ where, ...file })))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, count)
+    .map(({ where, file, seconds }) => `${seconds.toFixed(0).padStart(5)} s  ${file} (${where})`);
 
 /** Bounds of what `failureLines` repeats; all of it is above, where vitest printed it. */
 const TESTS = 50;

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failureLines, vitest } from '../../setup/vitest.mjs';
+import { failureLines, slowestLines, vitest } from '../../setup/vitest.mjs';
 import { ROOT } from './command.ts';
 
 /** Runs vitest on files of these contents, which find its package from inside the checkout. */
@@ -44,10 +44,26 @@ test('counts tests, and has every kind of failure with its file, name and messag
   const difference = tally.failures.find(failure => failure.file === 'bad.test.mjs')?.message;
   expect(difference?.[1]).toMatch(/^at .*bad\.test\.mjs:2:\d+$/);
   expect(difference).toContain('+   "a": 1,');
+  expect(tally.files.map(({ file }) => file).sort()).toEqual(
+    ['bad', 'broken', 'good', 'hook', 'stray'].map(name => `${name}.test.mjs`),
+  );
+  expect(tally.files.find(({ file }) => file === 'stray.test.mjs')?.seconds).toBeGreaterThanOrEqual(0.05);
 });
 
 test('a run without a test, or without a tally, is a failure', () => {
   expect(run({})).toMatchObject({ passed: 0, failures: [{ message: ['vitest ended with status 1'] }] });
+});
+
+test('the slowest files come first', () => {
+  const files = [
+    { file: 'a.test.ts', seconds: 1.2 },
+    { file: 'b.test.ts', seconds: 120 },
+    { file: 'c.test.ts', seconds: 3 },
+  ];
+  expect(slowestLines([{ where: 'Node.js 20', files }], 2)).toEqual([
+    '  120 s  b.test.ts (Node.js 20)',
+    '    3 s  c.test.ts (Node.js 20)',
+  ]);
 });
 
 test('the end names the Node.js of each failure, and is bounded', () => {

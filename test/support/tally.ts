@@ -1,5 +1,5 @@
-// The reporter of `npm test`: writes what a run of vitest counted, and each failure with its place
-// and message, to the file that KCOVBOX_TALLY names. setup/test.mjs adds up the runs and repeats
+// The reporter of `npm test`: writes what a run of vitest counted, its seconds by file, and each
+// failure with its place and message, to the file that KCOVBOX_TALLY names. setup/test.mjs adds up the runs and repeats
 // the failures at its end, where a log that was cut still has them.
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
@@ -49,6 +49,12 @@ function* failuresOf(module: TestModule): Generator<Failure> {
 const count = (modules: readonly TestModule[], state: ReturnType<TestCase['result']>['state']) =>
   modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
 
+/** Seconds of each file with its hooks, for whoever asks where the time of all tests goes. */
+const secondsOf = (module: TestModule): { file: string; seconds: number } => {
+  const { setupDuration, collectDuration, duration } = module.diagnostic();
+  return { file: module.relativeModuleId, seconds: (setupDuration + collectDuration + duration) / 1000 };
+};
+
 export default class Tally implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Raised[]): void {
     const path = process.env['KCOVBOX_TALLY'];
@@ -58,7 +64,8 @@ export default class Tally implements Reporter {
       message: lines([error]),
     }));
     const failures = [...modules.flatMap(module => [...failuresOf(module)]), ...outside];
-    const tally = { passed: count(modules, 'passed'), skipped: count(modules, 'skipped'), failures };
+    const files = modules.map(secondsOf);
+    const tally = { passed: count(modules, 'passed'), skipped: count(modules, 'skipped'), failures, files };
     writeFileSync(path, JSON.stringify(tally));
   }
 }
