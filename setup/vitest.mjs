@@ -8,8 +8,9 @@ const SUPPORT = join(ROOT, 'test', 'support');
 const NO_TALLY = { passed: 0, skipped: 0, failures: [], files: [] };
 
 /**
- * Runs vitest with the Node.js at `node`; `{ passed, skipped, failures, files }` as test/support/tally.ts
- * writes it. A run that failed without a failed test, or without any test, has one failure.
+ * Runs vitest with the Node.js at `node`; `{ passed, skipped, failures, files }` as
+ * test/support/tally.ts writes it. A run that failed without a failed test, or without any test,
+ * has one failure.
  */
 export function vitest(node, args, { cwd = ROOT, stdio = 'inherit' } = {}) {
   const path = join(ROOT, '.cache', `tally-${process.pid}.json`);

@@ -1,6 +1,6 @@
-// The reporter of `npm test`: writes what a run of vitest counted, its seconds by file, and each
-// failure with its place and message, to the file that KCOVBOX_TALLY names. setup/test.mjs adds up the runs and repeats
-// the failures at its end, where a log that was cut still has them.
+// The reporter of `npm test`: writes to the file that KCOVBOX_TALLY names how many tests passed, the
+// seconds of each file, and each failure with its place and message. setup/test.mjs adds up the
+// runs and repeats the failures at its end, where a log that was cut still has them.
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
@@ -49,7 +49,7 @@ function* failuresOf(module: TestModule): Generator<Failure> {
 const count = (modules: readonly TestModule[], state: ReturnType<TestCase['result']>['state']) =>
   modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
 
-/** Seconds of each file with its hooks, for whoever asks where the time of all tests goes. */
+/** Seconds of each file with its hooks: they show where the time of all tests goes. */
 const secondsOf = (module: TestModule): { file: string; seconds: number } => {
   const { setupDuration, collectDuration, duration } = module.diagnostic();
   return { file: module.relativeModuleId, seconds: (setupDuration + collectDuration + duration) / 1000 };
