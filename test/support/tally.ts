@@ -1,6 +1,6 @@
-// The reporter of `npm test`: writes to the file that KCOVBOX_TALLY names how many tests passed, the
-// seconds of each file, and each failure with its place and message. setup/test.mjs adds up the
-// runs and repeats the failures at its end, where a log that was cut still has them.
+// The reporter of `npm test`: writes how many tests passed, the seconds of each file, and each
+// failure with its place and message, to the file that KCOVBOX_TALLY names. setup/test.mjs adds up
+// the runs and repeats the failures at its end, where a log that was cut still has them.
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
