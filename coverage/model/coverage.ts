@@ -10,12 +10,12 @@
 import { type Addr, addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
+import { type Proof, proofOf } from '../trace/proof.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
 import { callsOf, type FunctionCalls, type Hooked, hookedOf } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict, mayHaveRun } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
-import { type Proof, proofOf } from './proof.ts';
 import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
 import { type LineJudge, Verdicts } from './verdict.ts';
@@ -99,8 +99,17 @@ function hooksOf(trace: Trace): 'pc' | 'cmp' {
   return trace.pointKind.includes(KIND_PC) || !trace.pointKind.includes(KIND_CMP) ? 'pc' : 'cmp';
 }
 
-/** Of two traces that are compared. Errors: CoverageError if one has only comparisons. */
+/**
+ * Of two traces that are compared. Errors: CoverageError if one has only comparisons, or one has
+ * only edges, of which no point could count.
+ */
 export function hooksOfBoth(a: Trace, b: Trace): 'pc' | 'cmp' {
+  for (const [i, { pointKind }] of [a, b].entries())
+    if (pointKind.length > 0 && pointKind.every(kind => kind === KIND_EDGE))
+      throw new CoverageError(
+        `the ${i === 0 ? 'first' : 'second'} trace has only edge records, which have no place to compare: ` +
+          'record it with a mode of PCs too',
+      );
   const kinds = [a, b].filter(trace => trace.pointKind.length > 0).map(hooksOf);
   if (new Set(kinds).size > 1)
     throw new CoverageError(

@@ -6,7 +6,7 @@
 import { type Addr, addrOf, CoverageError } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { FlowBlock, ImageFlow } from '../elf/flow.ts';
-import type { Proof } from './proof.ts';
+import type { Proof } from '../trace/proof.ts';
 import { NOT_RUN, RAN } from './reach.ts';
 import type { FunctionVerdict, LineJudge } from './verdict.ts';
 

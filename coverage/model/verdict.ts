@@ -11,9 +11,9 @@
  */
 import { type Addr, addrOf, hex, upperBound } from '../base/bytes.ts';
 import type { CodeRange, FlowBlock, FunctionFlow, ImageFlow } from '../elf/flow.ts';
+import type { Proof } from '../trace/proof.ts';
 import type { Trace } from '../trace/trace.ts';
 import { conserve } from './conserve.ts';
-import type { Proof } from './proof.ts';
 import { NOT_RUN, RAN, reach, UNKNOWN } from './reach.ts';
 
 export interface FunctionVerdict {

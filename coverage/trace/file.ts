@@ -148,7 +148,7 @@ function crossingPayload(trace: Trace): Uint8Array {
 
 function* recordBlocks(trace: Trace): Generator<{ payload: Uint8Array; cmps: number }> {
   const runs = new ByteWriter();
-  const body = new ByteWriter(RECORDS_PER_BLOCK * 3);
+  const body = new ByteWriter();
   let runCount = 0;
   let inBlock = 0;
   let cmps = 0;
@@ -198,7 +198,7 @@ class TraceReader {
   private readonly cursor: Cursor;
   private readonly name: string;
   private readonly trace: Trace;
-  private readonly records = new Grow(n => new Uint32Array(n), 65536);
+  private readonly records = new Grow(n => new Uint32Array(n));
   private readonly runStart = new Grow(n => new Uint32Array(n));
   private readonly runSource = new Grow(n => new Uint32Array(n));
   private readonly cmpType = new Grow(n => new Uint32Array(n));

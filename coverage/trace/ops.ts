@@ -2,6 +2,7 @@
  * Work on whole traces: merge, filter, and the comparison of the guest's buffer with the device's
  * records.
  */
+import { proofOf } from './proof.ts';
 import { KIND_CMP, KINDS, type RecordKind, type Source, type Trace, TraceBuilder } from './trace.ts';
 
 /** The records to keep. Both predicates are called once per point or source, not per record. */
@@ -42,11 +43,14 @@ function append(
     if (sources[source]! >= 0) builder.crossing(sources[source]!, addr, entered, left);
   const known = new Map<number, number>();
   for (const { source, count } of from.missed) known.set(source, (known.get(source) ?? 0) + count);
+  // A lost record that is not identified may be at any point, so it stays with its source.
   for (const [source, count] of from.lost.entries()) {
     if (count > 0 && sources[source]! >= 0) builder.lost(sources[source]!, count - (known.get(source) ?? 0));
   }
   for (const { source, kind, pc, count } of from.missed) {
-    if (sources[source]! >= 0) builder.lost(sources[source]!, count, { kind: KINDS[kind]!, pc });
+    const what = { kind: KINDS[kind]!, pc };
+    if (sources[source]! >= 0 && (keep.point?.(what.kind, pc) ?? true))
+      builder.lost(sources[source]!, count, what);
   }
   for (const finding of from.findings) builder.finding(finding);
 }
@@ -126,17 +130,35 @@ export function mergeTraces(parts: readonly NamedTrace[]): Trace {
 /** Two traces as two tests of one, whatever tests they had; and the names of these. */
 export function pairTraces(a: NamedTrace, b: NamedTrace): { trace: Trace; names: [string, string] } {
   const names: [string, string] = a.name === b.name ? [`A: ${a.name}`, `B: ${b.name}`] : [a.name, b.name];
-  return { trace: join([a, b], part => names[part]!), names };
+  const trace = join([a, b], part => names[part]!);
+  // System calls of two tests may have become one; the PCs of one test say nothing of the other.
+  const isProven = [a, b].every(part => proofOf(part.trace).absence);
+  if (!isProven && proofOf(trace).absence) delete trace.header.flow;
+  return { trace, names };
+}
+
+/** The notes on which all runs agree: another one would be said of runs that it is not true of. */
+function commonNotes([first, ...rest]: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const common = Object.entries(first ?? {}).filter(([key, value]) =>
+    rest.every(notes => notes[key] === value),
+  );
+  return Object.fromEntries(common);
 }
 
 function join(parts: readonly NamedTrace[], testOf: (part: number, test: string) => string): Trace {
-  const dialects = [...new Set(parts.map(part => part.trace.header.dialect))];
+  const dialects = new Set(parts.flatMap(part => part.trace.header.dialect.split('+')).filter(Boolean));
   const image = parts.find(part => part.trace.header.image !== '')?.trace.header.image ?? '';
-  const notes = Object.assign({}, ...parts.map(part => part.trace.header.notes)) as Record<string, string>;
+  const notes = commonNotes(parts.map(part => part.trace.header.notes));
   const isKnown = parts.length > 0 && parts.every(part => part.trace.header.flow === 'known');
   const flow = isKnown && { flow: 'known' as const };
   const filtered = parts.some(part => part.trace.header.filtered) && { filtered: true as const };
-  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes, ...flow, ...filtered });
+  const builder = new TraceBuilder({
+    dialect: [...dialects].sort().join('+'),
+    image,
+    notes,
+    ...flow,
+    ...filtered,
+  });
   let calls = 0;
   for (const [i, { trace }] of parts.entries()) {
     const base = calls;

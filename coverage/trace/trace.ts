@@ -236,7 +236,7 @@ export class PointTable {
 export class TraceBuilder {
   readonly header: TraceHeader;
   private readonly points = new PointTable();
-  private readonly records = new Grow(n => new Uint32Array(n), 65536);
+  private readonly records = new Grow(n => new Uint32Array(n));
   private readonly runStart = new Grow(n => new Uint32Array(n));
   private readonly runSource = new Grow(n => new Uint32Array(n));
   private readonly cmpType = new Grow(n => new Uint32Array(n));

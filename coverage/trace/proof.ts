@@ -1,5 +1,5 @@
 /** The proofs that a trace permits. */
-import { KIND_PC, type Source, type Trace } from '../trace/trace.ts';
+import { KIND_PC, type Source, type Trace } from './trace.ts';
 
 export interface Proof {
   /** A hook without a record did not run. */
@@ -23,7 +23,8 @@ export function proofOf(trace: Trace): Proof {
  * for all system calls; so there the records of the whole thread tell.
  */
 function hasAllPcs(trace: Trace): boolean {
-  if (!trace.pointKind.some(kind => kind !== KIND_PC)) return true;
+  const isOther = (kind: number): boolean => kind !== KIND_PC;
+  if (!trace.pointKind.some(isOther) && !trace.missed.some(({ kind }) => isOther(kind))) return true;
   const groups = new Map<string, { pcs: boolean; others: boolean }>();
   const groupOf = trace.sources.map((source, i) => {
     const key = source.unique ? threadOf(source) : String(i);
