@@ -3,7 +3,7 @@
 export { Sha256 } from '../emulator/base/sha256.ts';
 export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './base/bytes.ts';
 export { CallFrames, type Registers } from './dwarf/cfi.ts';
-export type { Scope } from './dwarf/dwarf.ts';
+export { type Scope, sourceSums } from './dwarf/dwarf.ts';
 export { Entries } from './dwarf/entries.ts';
 export { ROW_END_SEQUENCE, ROW_IS_STMT, ROW_PROLOGUE_END } from './dwarf/line.ts';
 export { linesOnly } from './dwarf/lines-only.ts';

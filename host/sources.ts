@@ -1,8 +1,9 @@
 // The host's data for reports: source text, names of system calls.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot, readInputs, sha256OfParts } from '../toolchain/index.ts';
+import { packageRoot } from '../toolchain/index.ts';
 import { type BuiltKernel, builtKernels } from './kernels.ts';
+import { originalOf } from './original.ts';
 
 export interface SourceOptions {
   /** Folders to look in first. */
@@ -28,20 +29,13 @@ export function sourceRootOf(image: Uint8Array): { sourceRoot: string; sourcePre
   return { sourceRoot: tree, sourcePrefix: 'kernel/' };
 }
 
-/** The hashes of the files that a kernel was built from, by their paths. */
-function hashesOf(built: BuiltKernel | undefined): ReadonlyMap<string, string> {
-  try {
-    return built ? readInputs(built.path) : new Map();
-  } catch {
-    return new Map(); // its manifest is damaged
-  }
-}
+/** A path in a kernel tree; the debug information calls every tree "kernel". */
+const IN_TREE = /^(?:\.\/)?kernel\/(.*)$/s;
 
 /**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
- * tree that `image` was built from, under the package. The debug information calls every kernel
- * tree "kernel". The lines of a file that was edited after the build are others: it has no text,
- * and `changed` is told.
+ * tree that `image` was built from, under the package. The lines of a file that was edited after
+ * the build are others: it has no text, and `changed` is told.
  */
 export function sourceReader(
   options: SourceOptions,
@@ -49,24 +43,26 @@ export function sourceReader(
   changed: (path: string) => void = () => {},
 ): (path: string) => string | undefined {
   const built = image && builtAs(image);
-  const hashes = hashesOf(built);
+  const treePath = (path: string): string => {
+    const [, inTree] = IN_TREE.exec(path) ?? [];
+    return inTree === undefined || built?.tree === undefined ? path : join(built.tree, inTree);
+  };
+  const isOriginal = originalOf(image ? [image] : [], built, treePath);
   const { source = [] } = options;
   const trees = built?.tree === undefined ? source : [...source, built.tree];
   const roots = [...source, packageRoot(), join(packageRoot(), 'kernel')];
   return path => {
-    const [, inTree] = /^(?:\.\/)?kernel\/(.*)$/s.exec(path) ?? [];
+    const [, inTree] = IN_TREE.exec(path) ?? [];
     const places = [
       ...(inTree === undefined ? [] : trees.map(tree => join(tree, inTree))),
       ...(path.startsWith('/') ? [path] : []),
       ...roots.map(root => join(root, path)),
     ];
-    const original = inTree === undefined || built?.tree === undefined ? path : join(built.tree, inTree);
-    const hash = hashes.get(original);
     let isChanged = false;
     for (const place of places)
       try {
         const bytes = readFileSync(place);
-        if (hash === undefined || sha256OfParts(bytes) === hash) return bytes.toString('utf8');
+        if (isOriginal(path, bytes)) return bytes.toString('utf8');
         isChanged = true;
       } catch {} // not there
     if (isChanged) changed(path);

@@ -1,11 +1,14 @@
-// SHA-256 in hex: of much by Node, of little by our own code, as in browsers.
+// SHA-256 in hex: of much by Node, of little by our own code, as in browsers. And the MD5 of DWARF.
 import { createRequire } from 'node:module';
 import { Sha256 } from '../emulator/base/sha256.ts';
 
 const require = createRequire(import.meta.url);
 
 // Loaded when needed: it is a fortieth of the time that a hello program takes.
-const start = () => (require('node:crypto') as typeof import('node:crypto')).createHash('sha256');
+const start = (kind = 'sha256') => (require('node:crypto') as typeof import('node:crypto')).createHash(kind);
+
+/** As compilers write it into line tables. */
+export const md5 = (bytes: Uint8Array): string => start('md5').update(bytes).digest('hex');
 
 /** Bytes that our own code hashes before Node's module would be loaded. */
 const OWN_MAX = 1 << 15;

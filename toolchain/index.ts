@@ -13,7 +13,7 @@ export { confinedFlags } from './confined.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { makeFolders, makeWritable } from './folders.ts';
-export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
+export { md5, RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { nameOfKey } from './name-of-key.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';

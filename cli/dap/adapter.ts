@@ -136,7 +136,6 @@ export class DapServer extends Adapter {
     if (typeof capsule !== 'string')
       throw new KcovboxError('input', 'launch: "capsule" has to name a file that run --record wrote');
     const folders = textsOf(sources).map(folder => resolve(folder));
-    this.#source = new SourceView([...folders, ...this.#folders]);
     let line: number[] = [];
     const print = (byte: number): void => {
       if (byte !== CR) line.push(byte);
@@ -145,6 +144,10 @@ export class DapServer extends Adapter {
       line = [];
     };
     const opened = await openDebugger(capsule, textsOf(images), { engine: 'jit' }, print);
+    this.#source = new SourceView([...folders, ...this.#folders], {
+      images: opened.session.images,
+      say: text => this.sendEvent(new OutputEvent(`${text}\n`, 'console')),
+    });
     this.#session = opened.session;
     this.#start = opened.start;
   }

@@ -2,6 +2,7 @@
 // folder and those in it, or the package (the kernel's sources and the examples).
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { type IsOriginal, originalOf } from '../../host/original.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 
 const AROUND = 5;
@@ -43,12 +44,33 @@ interface Found {
   readonly lines: readonly string[];
 }
 
+/** Undefined for a file that is not there, or can be no source. */
+function contentsOf(path: string): Buffer | undefined {
+  try {
+    const facts = statSync(path);
+    return facts.isFile() && facts.size <= BYTES_MAX ? readFileSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface SourceOptions {
+  /** The images whose sources are shown; a file that was edited after the build has no text. */
+  readonly images?: readonly { readonly elf: { readonly bytes: Uint8Array } }[];
+  /** Told once of each such file, in a sentence. */
+  readonly say?: (text: string) => void;
+}
+
 export class SourceView {
   readonly #folders: readonly string[];
+  readonly #isOriginal: IsOriginal;
+  readonly #say: (text: string) => void;
   readonly #files = new Map<string, Found | undefined>();
 
-  constructor(folders: readonly string[]) {
+  constructor(folders: readonly string[], { images = [], say = () => {} }: SourceOptions = {}) {
     this.#folders = folders;
+    this.#isOriginal = originalOf(images.map(({ elf }) => elf.bytes));
+    this.#say = say;
   }
 
   line(file: string, line: number): string | undefined {
@@ -94,15 +116,18 @@ export class SourceView {
     const places = isAbsolute(file)
       ? [file, ...this.#folders.map(folder => join(folder, basename(file)))]
       : this.#folders.flatMap(folder => [join(folder, own), join(folder, basename(file))]);
+    let changed: string | undefined;
     for (const path of places) {
-      try {
-        const facts = statSync(path);
-        if (facts.isFile() && facts.size <= BYTES_MAX)
-          return { path: resolve(path), lines: readFileSync(path, 'utf8').split('\n') };
-      } catch {
-        // not there
-      }
+      const bytes = contentsOf(path);
+      if (!bytes) continue;
+      if (this.#isOriginal(file, bytes))
+        return { path: resolve(path), lines: bytes.toString('utf8').split('\n') };
+      changed ??= path;
     }
+    if (changed !== undefined)
+      this.#say(
+        `${changed} has changed since it was compiled: its text is not shown; --source DIR with the old one`,
+      );
     return undefined;
   }
 }

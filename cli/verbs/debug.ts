@@ -35,16 +35,12 @@ async function debug(path: string, files: readonly string[], options: Options): 
   const { session, start } = await openDebugger(path, files, options, byte => {
     if (byte !== CR) text.push(byte);
   });
-  const source = new SourceView(sourceFolders(options.source));
-  const desk = {
-    session,
-    source,
-    start,
-    say: (line: string): void => {
-      flush();
-      say(line);
-    },
+  const sayBehind = (line: string): void => {
+    flush();
+    say(line);
   };
+  const source = new SourceView(sourceFolders(options.source), { images: session.images, say: sayBehind });
+  const desk = { session, source, start, say: sayBehind };
   const repl = new Repl(desk);
   whereAmI(desk);
   for (const line of options.x ?? []) {

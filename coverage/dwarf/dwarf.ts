@@ -7,7 +7,7 @@ import { type Addr, CoverageError, upperBound } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
 import { DieReader, DW_TAG, readUnitHeaders, type Unit } from './die.ts';
 import { type Abbrev, readAbbrevs, type Sections } from './forms.ts';
-import { type LineTable, readLineTable } from './line.ts';
+import { fileSums, type LineTable, readLineTable } from './line.ts';
 
 /** A subprogram with code, or a call of one that was inlined. */
 export interface Scope {
@@ -59,6 +59,30 @@ const HOLDS_FUNCTIONS = new Set<number>([
   DW_TAG.inlined_subroutine,
 ]);
 
+function sectionsOf(elf: Elf): Sections {
+  const data = (name: string) => elf.dataNamed(name) ?? EMPTY;
+  return {
+    info: data('.debug_info'),
+    abbrev: data('.debug_abbrev'),
+    line: data('.debug_line'),
+    str: data('.debug_str'),
+    lineStr: data('.debug_line_str'),
+    strOffsets: data('.debug_str_offsets'),
+    addr: data('.debug_addr'),
+    ranges: data('.debug_ranges'),
+    rnglists: data('.debug_rnglists'),
+    loc: data('.debug_loc'),
+    loclists: data('.debug_loclists'),
+    listBytes: 0,
+  };
+}
+
+/**
+ * MD5 sums of the sources that an image was compiled from, by their paths; empty if the compiler
+ * wrote none. Errors: CoverageError for a damaged section.
+ */
+export const sourceSums = (elf: Elf): Map<string, Set<string>> => fileSums(sectionsOf(elf));
+
 export class Dwarf {
   readonly sections: Sections;
   readonly units: Unit[];
@@ -73,21 +97,7 @@ export class Dwarf {
   private lineBytes = 0;
 
   constructor(elf: Elf) {
-    const data = (name: string) => elf.dataNamed(name) ?? EMPTY;
-    this.sections = {
-      info: data('.debug_info'),
-      abbrev: data('.debug_abbrev'),
-      line: data('.debug_line'),
-      str: data('.debug_str'),
-      lineStr: data('.debug_line_str'),
-      strOffsets: data('.debug_str_offsets'),
-      addr: data('.debug_addr'),
-      ranges: data('.debug_ranges'),
-      rnglists: data('.debug_rnglists'),
-      loc: data('.debug_loc'),
-      loclists: data('.debug_loclists'),
-      listBytes: 0,
-    };
+    this.sections = sectionsOf(elf);
     this.units = readUnitHeaders(this.sections);
     const intervals: { low: Addr; high: Addr; unit: Unit }[] = [];
     for (const unit of this.units) {

@@ -7,7 +7,7 @@
  * or below the address in the sequence that covers it.
  */
 import { type Addr, CoverageError, Cursor, cleanPath, upperBound } from '../base/bytes.ts';
-import { type FormContext, readNumber, readString, type Sections, skipForm } from './forms.ts';
+import { DW_FORM, type FormContext, readNumber, readString, type Sections, skipForm } from './forms.ts';
 
 export const ROW_IS_STMT = 1;
 export const ROW_BASIC_BLOCK = 2;
@@ -18,6 +18,8 @@ export const ROW_EPILOGUE_BEGIN = 16;
 interface FileEntry {
   name: string;
   dir: number;
+  /** MD5 of its contents, in hexadecimal: DW_LNCT_MD5 of version 5. */
+  md5?: string;
 }
 
 interface LineHeader {
@@ -149,21 +151,32 @@ export class LineTable {
    * such file.
    */
   path(file: number, compDir: string): string {
-    const { version, files, dirs } = this.header;
-    const entry = files[version >= 5 ? file : file - 1];
-    if (!entry) return '';
-    if (entry.name.startsWith('/')) return entry.name;
-    const dir = (version >= 5 ? dirs[entry.dir] : entry.dir > 0 ? dirs[entry.dir - 1] : '') ?? '';
-    const whole = joinPath(dir, entry.name);
-    // In version 5 directory 0 *is* the compilation directory.
-    if (dir.startsWith('/') || (version >= 5 && entry.dir === 0)) return whole;
-    return joinPath(compDir, whole);
+    return pathIn(this.header, file, compDir);
   }
+}
+
+function pathIn(header: LineTable['header'], file: number, compDir: string): string {
+  const { version, files, dirs } = header;
+  const entry = files[version >= 5 ? file : file - 1];
+  if (!entry) return '';
+  if (entry.name.startsWith('/')) return entry.name;
+  const dir = (version >= 5 ? dirs[entry.dir] : entry.dir > 0 ? dirs[entry.dir - 1] : '') ?? '';
+  const whole = joinPath(dir, entry.name);
+  // In version 5 directory 0 *is* the compilation directory.
+  if (dir.startsWith('/') || (version >= 5 && entry.dir === 0)) return whole;
+  return joinPath(compDir, whole);
 }
 
 function joinPath(dir: string, name: string): string {
   if (dir === '') return name;
   return dir.endsWith('/') ? dir + name : `${dir}/${name}`;
+}
+
+function hexOf(cursor: Cursor, count: number): string {
+  const at = cursor.take(count);
+  return Array.from(cursor.bytes.subarray(at, at + count), byte => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 }
 
 /** Directory and file lists of version 5 (§6.2.4.1): self-describing rows of forms. */
@@ -174,10 +187,11 @@ function readEntries(cursor: Cursor, context: FormContext, sections: Sections): 
   const count = cursor.uleb();
   if (count > cursor.end - cursor.at) throw new CoverageError(`.debug_line: absurd entry count ${count}`);
   for (let i = 0; i < count; i++) {
-    const entry = { name: '', dir: 0 };
+    const entry: FileEntry = { name: '', dir: 0 };
     for (const [content, form] of format) {
       if (content === 1) entry.name = readString(cursor, form, context, sections);
       else if (content === 2) entry.dir = readNumber(cursor, form, context);
+      else if (content === 5 && form === DW_FORM.data16) entry.md5 = hexOf(cursor, 16);
       else skipForm(cursor, form, context);
     }
     entries.push(entry);
@@ -391,4 +405,28 @@ export function* allLineTables(sections: Sections): Generator<{ offset: number; 
     if (table.end <= offset) return;
     offset = table.end;
   }
+}
+
+/**
+ * The MD5 sums of files as they were compiled, by the paths that `LineTable.cleanPath` gives. A
+ * path has several sums if units were compiled from different contents of it. Only version 5 has
+ * sums, and only some compilers write them (clang does). Errors: CoverageError.
+ */
+export function fileSums(sections: Sections): Map<string, Set<string>> {
+  const sums = new Map<string, Set<string>>();
+  for (let offset = 0; offset < sections.line.length; ) {
+    const cursor = new Cursor(sections.line, '.debug_line');
+    cursor.seek(offset);
+    const header = readHeader(cursor, sections);
+    for (const [file, { md5 }] of header.files.entries()) {
+      if (md5 === undefined) continue;
+      const path = cleanPath(pathIn(header, file, header.dirs[0] ?? ''));
+      const known = sums.get(path);
+      if (known) known.add(md5);
+      else sums.set(path, new Set([md5]));
+    }
+    if (header.end <= offset) break;
+    offset = header.end;
+  }
+  return sums;
 }
