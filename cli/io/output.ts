@@ -5,16 +5,19 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
   lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { makeWritable, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { QuietEnd, report, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
@@ -61,6 +64,23 @@ export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd 
  */
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
+const LINKS_MAX = 40; // as Linux has it
+
+/**
+ * The file that an output is written to: `path`, or the file to which it is a symbolic link, there
+ * or not. Errors: those of the system, as for a link to itself.
+ */
+export function behindLinks(path: string): string {
+  let target = path;
+  for (let links = 0; lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
+    if (links === LINKS_MAX) throw Object.assign(new Error(), { code: 'ELOOP' });
+    const next = readlinkSync(target);
+    // The folder's own links come first: its `..` is that of the folder behind them.
+    target = isAbsolute(next) ? next : join(realpathSync(dirname(target)), next);
+  }
+  return target;
+}
+
 /** Removes files and folders that killed writers of `path` left behind. */
 export function sweep(path: string): void {
   const folder = dirname(path);
@@ -71,21 +91,29 @@ export function sweep(path: string): void {
   } catch {} // the open that follows reports a problem with the folder
 }
 
-/** A file that takes the place of `path` when it is complete. */
+/**
+ * A file that takes the place of `path` when it is complete; of the file behind it where `path` is
+ * a symbolic link. A file that is there keeps its permissions, unless `mode` says others.
+ */
 class Replacement {
   readonly #path: string;
+  #final: string;
   #target: string;
   #fd: number | undefined;
 
-  constructor(path: string, mode = 0o666) {
+  constructor(path: string, mode?: number) {
     this.#path = path;
+    this.#final = path;
     this.#target = path;
     this.#try(() => {
       if (isReplaceable(path)) {
-        sweep(path);
-        this.#target = temporaryPath(path);
+        this.#final = behindLinks(path);
+        sweep(this.#final);
+        this.#target = temporaryPath(this.#final);
       }
-      this.#fd = openSync(this.#target, 'w', mode);
+      this.#fd = openSync(this.#target, 'w', mode ?? 0o666);
+      const old = mode === undefined ? statSync(this.#final, { throwIfNoEntry: false }) : undefined;
+      if (old?.isFile()) fchmodSync(this.#fd, old.mode & 0o777);
     });
   }
 
@@ -97,14 +125,14 @@ class Replacement {
     this.#try(() => {
       closeSync(this.#fd!);
       this.#fd = undefined;
-      if (this.#target !== this.#path) renameSync(this.#target, this.#path);
+      if (this.#target !== this.#final) renameSync(this.#target, this.#final);
     });
   }
 
   abandon(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
-    if (this.#target !== this.#path) rmSync(this.#target, { force: true });
+    if (this.#target !== this.#final) rmSync(this.#target, { force: true });
   }
 
   #try(step: () => void): void {
@@ -224,7 +252,7 @@ export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;
   try {
     const status = statSync(path, { throwIfNoEntry: false });
-    const place = status && !status.isFile() ? path : dirname(path);
+    const place = status && !status.isFile() ? path : dirname(behindLinks(path));
     if (status?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     accessSync(place, constants.W_OK);
     if (place !== path) new Replacement(path).abandon(); // folders of the kernel take no files
@@ -242,7 +270,16 @@ function identityOf(path: string): string | undefined {
     const status = statSync(path);
     return status.isFile() ? `${status.dev}:${status.ino}` : undefined;
   } catch {
-    return resolve(path); // not there, or not to be reached: its reader or writer says so
+    return placeOf(path);
+  }
+}
+
+/** Of a file that is not there, or not to be reached: its reader or writer says so. */
+function placeOf(path: string): string {
+  try {
+    return resolve(behindLinks(path));
+  } catch {
+    return resolve(path);
   }
 }
 
@@ -301,6 +338,6 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
 
 function reasonFor(path: string, code: string | undefined, message: string): string {
   if (code === 'ENOENT')
-    return existsSync(dirname(path)) ? `no file can be made in ${dirname(path)}` : 'no such folder';
+    return existsSync(dirname(placeOf(path))) ? `no file can be made in ${dirname(path)}` : 'no such folder';
   return systemReason(code) ?? message;
 }
