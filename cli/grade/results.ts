@@ -1,12 +1,12 @@
 // The folder of results: it holds those of the whole class or none. They are written beside it, and
 // take its name at the end. A command that is killed leaves its folder there; the next one removes
 // it.
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isSandboxed } from '../../host/lab/sandbox.ts';
 import { systemMessage, temporaryPath } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { fillFolder, sweep } from '../io/output.ts';
+import { behindLinks, fillFolder, sweep } from '../io/output.ts';
 
 export interface Results {
   /** Where they are written. */
@@ -21,8 +21,28 @@ function empty(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** `output`: a folder that is not there, or is empty. Errors: one line. */
-export function resultsIn(output: string): Results {
+/** The path without links, of which the last folders need not be there. */
+function realPath(path: string): string {
+  if (existsSync(path) || dirname(path) === path) return realpathSync(path);
+  return join(realPath(dirname(path)), relative(dirname(path), path));
+}
+
+/** Errors: results inside of the submissions, where they would be judged as one. */
+function checkApart(output: string, submissions: string): void {
+  if (!existsSync(submissions)) return; // its reader says so
+  const [first] = relative(realpathSync(submissions), realPath(resolve(behindLinks(output)))).split('/');
+  if (first !== '..')
+    throw new UserError(
+      `grade: -o ${output} is in ${submissions}, and would be judged as a submission; give a folder elsewhere`,
+    );
+}
+
+/**
+ * `output`: a folder that is not there, or is empty, and not among the `submissions`. Errors: one
+ * line.
+ */
+export function resultsIn(output: string, submissions: string): Results {
+  checkApart(output, submissions);
   const isNew = !existsSync(output);
   fillFolder(output, 'grade', () => {});
   let isDone = false;
@@ -37,7 +57,7 @@ export function resultsIn(output: string): Results {
         if (!isDone) empty(output);
       },
     };
-  const path = resolve(output);
+  const path = resolve(behindLinks(output));
   sweep(path);
   const folder = temporaryPath(path);
   const discard = (): void => {

@@ -167,7 +167,7 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
   if (options.teacher !== undefined && solutionOf(lab, options.teacher) === undefined)
     throw new UserError(`grade: --teacher ${options.teacher}: it has no folder solution/`);
-  const results = options.output === undefined ? undefined : resultsIn(options.output);
+  const results = options.output === undefined ? undefined : resultsIn(options.output, folder);
   try {
     return (
       (await inSandbox(lab, folder, options, results)) ?? (await gradeHere(lab, folder, options, results))

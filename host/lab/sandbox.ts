@@ -1,11 +1,11 @@
 // Grading in a sandbox of the system: bubblewrap shows a process the tools, the package and the
 // folders that it is given, and neither a network nor anything else of the machine (ADR 0015).
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { cacheDir, makeFolders, packageRoot, which } from '../../toolchain/index.ts';
+import { cacheDir, findTool, makeFolders, packageRoot, which } from '../../toolchain/index.ts';
 
 /** Set in the process inside. */
 const INSIDE = 'KCOVBOX_SANDBOX';
@@ -27,7 +27,7 @@ export interface Visible {
 const bind = (option: string, path: string): string[] => [option, path, path];
 
 function optionsFor({ reads, writes }: Visible, cache: string): string[] {
-  const readable = [dirname(realpathSync(process.execPath)), ...reads];
+  const readable = [dirname(realpathSync(process.execPath)), ...toolFolders(), ...reads];
   return [
     ...['--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ...SYSTEM.filter(existsSync).flatMap(path => bind('--ro-bind', path)),
@@ -37,6 +37,33 @@ function optionsFor({ reads, writes }: Visible, cache: string): string[] {
     ...writes.flatMap(([folder, name]) => ['--bind', resolve(folder), resolve(name)]),
     ...['--chdir', process.cwd()],
   ];
+}
+
+/** Beside the folder of a program: its libraries, and a compiler's own headers. */
+const BESIDE = ['lib', 'lib64', 'libexec'];
+
+/** Each path on the way from `path` to the file behind its links. */
+function* stepsOf(path: string): Generator<string> {
+  let step = path;
+  for (let links = 0; links < 40 && lstatSync(step, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
+    yield step;
+    step = resolve(realpathSync(dirname(step)), readlinkSync(step));
+  }
+  yield step;
+  yield realpathSync(path);
+}
+
+const isOfSystem = (path: string): boolean => SYSTEM.some(dir => path === dir || path.startsWith(`${dir}/`));
+
+/** Folders of tools outside of the system's, such as those that KCOVBOX_CLANG names. */
+function toolFolders(): string[] {
+  const tools = (['clang', 'ld', 'nm', 'make'] as const).flatMap(tool => findTool(tool) ?? []);
+  const folders = tools.flatMap(tool => [...stepsOf(tool)]).map(dirname);
+  const outside = [...new Set(folders)].filter(folder => !isOfSystem(folder));
+  return outside.flatMap(folder => [
+    folder,
+    ...BESIDE.map(name => join(dirname(folder), name)).filter(path => existsSync(path) && !isOfSystem(path)),
+  ]);
 }
 
 /** Folder that is there inside too, so that relative paths mean the same. */

@@ -1,20 +1,25 @@
 // `kcovbox grade` on simulated submissions: each gets the grade that it deserves, with the reason
 // in one line; twice the same bytes. The slow test does all labs.
 import {
+  appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { labScore } from '../../grade/schema.ts';
 import { openLab } from '../../host/lab/lab.ts';
 import { commandsOf } from '../../host/lab/prove.ts';
+import { requireTool } from '../../toolchain/index.ts';
 import { kcovbox, ROOT, shell } from '../support/command.ts';
 import { undeserved, withoutProgress, writeAttacks } from './attacks.ts';
 
@@ -59,9 +64,45 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   const graded = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules'], { cwd: dir });
   expect(graded).toMatchObject({ status: 0, stdout: expect.stringMatching(/^ADA .*\n1 submission,/s) });
   expect(graded.stderr).toMatch(/^kcovbox: bob\.tar is not judged: .*\n$/);
+  // Results among the submissions would be judged as one.
+  symlinkSync('few', join(dir, 'same'));
+  for (const [folder, output] of [
+    ['few', 'few/out'],
+    ['few', 'same/out/deep'],
+    ['same', './few/../few/out'],
+  ] as const) {
+    const ran = kcovbox(['grade', folder, '--lab', '0', '-o', output], { cwd: dir });
+    expect(ran.stderr).toBe(
+      `kcovbox: grade: -o ${output} is in ${folder}, and would be judged as a submission; give a folder elsewhere\n`,
+    );
+    expect(ran.status).toBe(125);
+  }
+  expect(readdirSync(few).sort()).toEqual(['ADA.ZIP', 'bob.tar']);
   // The sandbox of the system, where there is one, changes nothing.
   const outside = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules', '--unsafe'], { cwd: dir });
   expect(outside).toEqual(graded);
+});
+
+test('a compiler outside of the folders of the system is there in the sandbox', () => {
+  const real = dirname(realpathSync(requireTool('clang')));
+  const opt = join(dir, 'opt', 'llvm-own');
+  mkdirSync(join(opt, 'bin'), { recursive: true });
+  for (const name of ['clang', 'lld', 'llvm-nm']) copyFileSync(join(real, name), join(opt, 'bin', name));
+  symlinkSync('lld', join(opt, 'bin', 'ld.lld'));
+  symlinkSync(join(real, '..', 'lib'), join(opt, 'lib'));
+  symlinkSync('llvm-own', join(dir, 'opt', 'llvm')); // a link to the folder, and one to the program
+  mkdirSync(join(dir, 'links'));
+  symlinkSync(join(dir, 'opt', 'llvm', 'bin', 'clang'), join(dir, 'links', 'clang'));
+  const handedIn = join(dir, 'own-clang', 'ada');
+  expect(kcovbox(['lab', 'start', '0', handedIn], { cwd: dir }).status).toBe(0);
+  const env = { KCOVBOX_CLANG: join(dir, 'links', 'clang') };
+  const grade = (...more: string[]) =>
+    kcovbox(['grade', 'own-clang', '--lab', '0', '--no-capsules', ...more], { cwd: dir, env });
+  const outside = grade('--unsafe');
+  expect(outside).toMatchObject({ status: 0, stderr: '' });
+  // Something that was not compiled before: the cache has the program of the line above.
+  appendFileSync(join(handedIn, 'first.c'), '// more\n');
+  expect(grade()).toEqual(outside);
 });
 
 test.each(['0', '7'])('each submission of lab %s gets its grade', async word => {
