@@ -54,6 +54,20 @@ import { type LaterState, Snapshots } from './snapshots.ts';
 const WORK_PER_UNIT = 64;
 const WORK_MIN = 2 ** 24;
 const WORK_OF_IDLE = 64;
+/** Errors: HostError if the system gives none. */
+function memoryOf(pages: number): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // V8 leaves addresses free behind the memory, which take the place of checks of bounds.
+    throw new HostError(
+      `the system gives no memory for a machine with ${Math.ceil(pages / 16)} MiB: it takes 10 GiB of ` +
+        'addresses besides (ulimit -v)',
+    );
+  }
+}
+
 /**
  * Longest quantum. V8 does not replace the code of a running function, so a loop stays in the code
  * of the first compiler until its quantum ends; and each quantum costs the host some microseconds.
@@ -116,7 +130,7 @@ export class Machine implements SnapshotSource {
     const ramEnd = Math.ceil((hostBase + options.ramBytes) / 65536) * 65536;
     const pages = (ramEnd + (options.retired ? retiredBytes(options.retired) : 0)) / 65536;
     if (pages > 65536) throw new HostError('RAM and counters of retired instructions exceed 4 GiB');
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const memory = memoryOf(pages);
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
     if (options.retired) {
       const { gate, ...range } = options.retired;

@@ -8,7 +8,7 @@ import { COVER_FORMATS } from '../../cli/cov/formats.ts';
 import { CallSites, Elf, HOOK_PC, pcOf, TraceBuilder, writeTrace } from '../../coverage/index.ts';
 import { temporaryPath } from '../../toolchain/index.ts';
 import { buildFixture, bytesOf, missing, scratch } from '../coverage/support.ts';
-import { COMMAND, kcovbox } from '../support/command.ts';
+import { COMMAND, kcovbox, ROOT } from '../support/command.ts';
 
 const reason = missing('traces at their limits', 'clang-19', 'ld.lld-19');
 
@@ -66,6 +66,16 @@ test.skipIf(reason)('100,000 tests in one trace: every verb ends', () => {
 
 test('a command that takes more processor time than its limit is ended', () => {
   expect(within(0, ['--help'], scratch()).signal).toBe('SIGKILL');
+});
+
+test('without addresses for the memory of a machine a command says so', () => {
+  const limited = ['-c', 'ulimit -v 6000000; exec "$0" "$@"', process.execPath, COMMAND, 'run'];
+  const hello = join(ROOT, 'examples', 'hello.c');
+  const { status, stderr } = spawnSync('sh', [...limited, hello], { cwd: scratch(), encoding: 'utf8' });
+  expect(stderr).toMatch(
+    /^kcovbox: the system gives no memory for a machine with \d+ MiB: [^\n]+\(ulimit -v\)\n$/,
+  );
+  expect(status).toBe(125);
 });
 
 /**

@@ -1,5 +1,5 @@
-// An output that is a symbolic link: the file that it names is written, whole or not at all, and the
-// link stays; a file keeps its permissions.
+// An output that is a symbolic link: the file that it names is written, whole or not at all, and
+// the link stays; a file keeps its permissions.
 import {
   lstatSync,
   mkdirSync,
