@@ -1,9 +1,10 @@
 // xv6, the teaching kernel of MIT, through the command with the options of its own Makefile: shell
-// commands on one and three harts print what they print on QEMU, and usertests pass. Needs the
-// sources and a cross compiler (setup/build-xv6.mjs), else it says why not.
+// commands on one and three harts print what they print on QEMU, usertests pass, and its lines that
+// ran are counted. Needs the sources and a cross compiler (setup/build-xv6.mjs), else it says why
+// not.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMAND, ROOT } from '../support/command.ts';
@@ -36,6 +37,7 @@ function session(
   [program, ...args]: readonly string[],
   lines: readonly string[],
   until: RegExp,
+  signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL',
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program!, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -44,7 +46,7 @@ function session(
     child.stdout.on('data', (bytes: Buffer) => {
       text += bytes.toString('latin1').replaceAll('\r', '');
       if (text.endsWith('$ ') && left.length > 0) child.stdin.write(`${left.shift()}\n`);
-      if (until.test(text)) child.kill('SIGKILL');
+      if (until.test(text)) child.kill(signal);
     });
     child.on('error', reject);
     child.on('exit', () => {
@@ -61,6 +63,17 @@ const boot = (emulator: readonly string[], harts: number, lines: readonly string
     const disk = join(directory, 'fs.img');
     copyFileSync(join(DIR, 'fs.img'), disk);
     return session([...emulator, ...options(harts, disk)], lines, until);
+  });
+
+/** Calls of each function of the kernel in a session on one hart. */
+const counted = (lines: readonly string[]): Promise<Map<string, number>> =>
+  withScratchAsync(async directory => {
+    const [disk, info] = [join(directory, 'fs.img'), join(directory, 'xv6.info')];
+    copyFileSync(join(DIR, 'fs.img'), disk);
+    const command = [...OURS, '--interactive', '--exact', '--cover', info, ...options(1, disk)];
+    await session(command, [...lines, 'echo done'], DONE, 'SIGTERM');
+    const rows = readFileSync(info, 'utf8').matchAll(/^FNDA:(\d+),(.*)$/gm);
+    return new Map([...rows].map(([, count, name]) => [name!, Number(count)]));
   });
 
 const COMMANDS = [
@@ -85,6 +98,24 @@ describe.skipIf(noXv6)('xv6', { timeout: 1_800_000 }, () => {
       expect(ours).toContain('fork test OK\n');
     },
   );
+
+  test('its Makefile, as it is, gives the options of this test', () => {
+    const words = ['-n', '-o', 'kernel/kernel', '-o', 'fs.img', 'QEMU=kcovbox-qemu', 'qemu'];
+    const { stdout } = spawnSync('make', words, { cwd: join(DIR, '../xv6-riscv'), encoding: 'utf8' });
+    const given = stdout.trimEnd().split('\n').at(-1)!.split(' ');
+    const own = options(3, 'fs.img').map(word => (word === join(DIR, 'kernel') ? 'kernel/kernel' : word));
+    expect(given).toEqual(['kcovbox-qemu', ...own]);
+  });
+
+  test('its functions that ran are counted: each command makes its own system calls', async () => {
+    const [none, some] = [await counted([]), await counted(['mkdir d', 'mkdir e', 'rm d'])];
+    const calls = (counts: Map<string, number>) =>
+      ['sys_mkdir', 'sys_unlink', 'sys_link'].map(name => counts.get(name));
+    expect(calls(none)).toEqual([0, 0, 0]);
+    expect(calls(some)).toEqual([2, 1, 0]);
+    // Process 1, the shell, and a child for each command; the kernel begins once.
+    expect([none.get('fork'), some.get('fork'), some.get('main')]).toEqual([2, 5, 1]);
+  });
 
   test('passes usertests on one hart', async () => {
     const text = await boot(
