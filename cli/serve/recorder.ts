@@ -23,6 +23,7 @@ export interface ProgramRequest {
   readonly source: string;
   readonly dialect: Dialect;
   readonly harts: number;
+  readonly args: readonly string[];
 }
 
 export type Recorded =
@@ -56,7 +57,7 @@ export class Recorder {
     return turn;
   }
 
-  async #run({ source, dialect, harts }: ProgramRequest): Promise<Recorded> {
+  async #run({ source, dialect, harts, args }: ProgramRequest): Promise<Recorded> {
     writeFileSync(join(this.#folder, NAME), source);
     const capsule = join(this.#folder, 'program.kcapsule');
     rmSync(capsule, { force: true });
@@ -71,6 +72,8 @@ export class Recorder {
       '--record',
       capsule,
       NAME,
+      '--',
+      ...args,
     ]);
     if (isLate) return { kind: 'slow', said: `the program took longer than ${TIME / 1000} s` };
     if (status === EXIT_COMPILE) return { kind: 'refused', said };

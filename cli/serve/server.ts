@@ -11,6 +11,8 @@ import { type ProgramRequest, type Recorder, SOURCE_MAX } from './recorder.ts';
 import type { Site } from './site.ts';
 
 const HARTS_MAX = 8;
+/** Letters of all arguments together. */
+const ARGS_MAX = 1000;
 const STATUS = { capsule: 200, refused: 422, busy: 503, slow: 504, failed: 500 } as const;
 const HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -145,5 +147,9 @@ async function requestOf(request: IncomingMessage): Promise<ProgramRequest | str
   const harts = Number(query.get('harts') ?? 1);
   if (!DIALECTS.includes(dialect as Dialect)) return `no dialect ${dialect.slice(0, 40)}`;
   if (!Number.isInteger(harts) || harts < 1 || harts > HARTS_MAX) return `harts: 1 to ${HARTS_MAX}`;
-  return { source: source.toString('utf8'), dialect: dialect as Dialect, harts };
+  const args = query.get('args') ?? '';
+  if (args.length > ARGS_MAX || !/^[\x20-\x7e]*$/.test(args))
+    return `args: at most ${ARGS_MAX} letters of ASCII, with blanks between the arguments`;
+  const words = args.split(' ').filter(Boolean);
+  return { source: source.toString('utf8'), dialect: dialect as Dialect, harts, args: words };
 }

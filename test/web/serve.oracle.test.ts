@@ -25,10 +25,10 @@ int twice(int x)
 {
   return 2 * x;
 }
-int main(void)
+int main(int argc, char **argv)
 {
   printf("twice is %d\\n", twice(21));
-  return 4;
+  return argc + 1;
 }
 `;
 
@@ -69,6 +69,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
       await editor.fill('int main(void) { return nothing; }');
       await page.getByRole('button', { name: 'Compile and run' }).click();
       await page.getByText(/program\.c:1:25: error: use of undeclared identifier 'nothing'/).waitFor();
+      await page.getByLabel('arguments').fill('63 a');
       await editor.fill(SOURCE);
       await page.keyboard.press('Control+Enter');
       await page.waitForSelector('.verdict.same[title*="status 4"]');
@@ -103,13 +104,15 @@ describe.skipIf(reason)('kcovbox serve', () => {
     expect(said).not.toContain('root:');
   });
 
-  it('refuses what is too large, of no dialect, or of no number of harts, in one line', async () => {
+  it('refuses what is too large, of no dialect, of no number of harts, or with long arguments, in one line', async () => {
     const line = /^[^\n]+\n$/;
     for (const [source, query] of [
       [new Uint8Array(300_000), ''],
       ['', '?dialect=plan9'],
       ['', '?harts=0'],
       ['', '?harts=1e9'],
+      ['', `?args=${'x'.repeat(1001)}`],
+      ['', '?args=a%0ab'],
     ] as const) {
       const [status, said] = await compile(source, query);
       expect(status).toBe(400);

@@ -26,12 +26,18 @@ int main(void)
 interface Wanted {
   readonly dialect: string;
   readonly harts: number;
+  /** With blanks between them. */
+  readonly args: string;
 }
 
 /** The capsule of the run. Errors: the words of the compiler or of the host. */
-async function compiled(compiler: URL, source: string, { dialect, harts }: Wanted): Promise<Uint8Array> {
+async function compiled(
+  compiler: URL,
+  source: string,
+  { dialect, harts, args }: Wanted,
+): Promise<Uint8Array> {
   const url = new URL(compiler);
-  url.search = `${new URLSearchParams({ dialect, harts: `${harts}` })}`;
+  url.search = `${new URLSearchParams({ dialect, harts: `${harts}`, args })}`;
   const response = await fetch(url, { method: 'POST', body: source });
   if (!response.ok) throw new Error((await response.text()).trim());
   return new Uint8Array(await response.arrayBuffer());
@@ -47,7 +53,7 @@ export function Own({
   const dialog = useRef<HTMLDialogElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>();
-  const [wanted, setWanted] = useState<Wanted>({ dialect: 'openbsd', harts: 1 });
+  const [wanted, setWanted] = useState<Wanted>({ dialect: 'openbsd', harts: 1, args: '' });
   const [said, setSaid] = useState('');
   const [isBusy, setBusy] = useState(false);
 
@@ -125,6 +131,14 @@ export function Own({
                 </option>
               ))}
             </select>
+          </label>
+          <label>
+            arguments{' '}
+            <input
+              value={wanted.args}
+              maxLength={1000}
+              onInput={event => setWanted({ ...wanted, args: event.currentTarget.value })}
+            />
           </label>
           <button type="button" onClick={() => dialog.current?.close()}>
             Close
