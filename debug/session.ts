@@ -261,8 +261,10 @@ export class DebugSession {
       if (!value) throw new DebugError(`${name} is optimised out here`);
       return value;
     }
-    for (const { variables } of this.images) {
-      const variable = variables.global(name);
+    // Those of the frame's file hide those of its program, and these hide those of the kernel.
+    const { image, scope } = this.frame;
+    for (const { variables } of new Set(image ? [image, ...this.images] : this.images)) {
+      const variable = variables.global(name, scope?.unit);
       const value = variable && this.valueOf(variable);
       if (value) return value;
     }

@@ -43,7 +43,7 @@ export interface Variable {
 export class Variables {
   readonly entries: Entries;
   readonly types: Types;
-  #globals: Map<string, Entry> | undefined;
+  #globals: Map<string, Entry[]> | undefined;
 
   constructor(entries: Entries) {
     this.entries = entries;
@@ -81,8 +81,8 @@ export class Variables {
     return missing.filter(({ name }) => name !== '');
   }
 
-  /** A variable with a fixed address, of any file. */
-  global(name: string): Variable | undefined {
+  /** A variable with a fixed address: that of `unit`, where several files have one. */
+  global(name: string, unit?: Unit): Variable | undefined {
     if (!this.#globals) {
       this.#globals = new Map();
       for (const unit of this.entries.dwarf.units) {
@@ -91,11 +91,12 @@ export class Variables {
         for (const child of this.entries.children(root)) {
           if (child.tag !== TAG.variable || !this.entries.block(child, AT.location)) continue;
           const known = this.#nameOf(child);
-          if (known !== '' && !this.#globals.has(known)) this.#globals.set(known, child);
+          if (known !== '') this.#globals.set(known, [...(this.#globals.get(known) ?? []), child]);
         }
       }
     }
-    const entry = this.#globals.get(name);
+    const all = this.#globals.get(name) ?? [];
+    const entry = all.find(known => known.unit === unit) ?? all[0];
     return entry && this.#variable(entry);
   }
 

@@ -1,5 +1,7 @@
 // `kcovbox debug` as a user meets it: the moments, both directions, and bad input.
 // readme.guest.test.ts repeats the session of docs/debugging.md.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { kcovbox } from '../support/command.ts';
@@ -97,6 +99,18 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
     expect(debug('print (').status).toBe(1);
     const missingFile = kcovbox(['debug', 'no.kcapsule'], { cwd: recorded.dir });
     expect(missingFile).toMatchObject({ status: 125, stdout: '' });
+  });
+
+  test('a name is that of the file in which the frame is', () => {
+    const source = 'int sched_lock = 7;\nint main(void)\n{\n    return sched_lock;\n}\n';
+    writeFileSync(join(recorded.dir, 'names.c'), source);
+    const capsule = join(recorded.dir, 'names.kcapsule');
+    expect(kcovbox(['run', '--record', capsule, 'names.c'], { cwd: recorded.dir }).status).toBe(7);
+    const commands = ['break main', 'continue', 'print sched_lock', 'goto end', 'print sched_lock'];
+    const words = ['debug', capsule, ...commands.flatMap(command => ['-x', command])];
+    const [, , own, , kernel] = answers(kcovbox(words, { cwd: recorded.dir }).stdout);
+    expect(own).toBe('sched_lock = 7');
+    expect(kernel).toMatch(/^sched_lock = \{/);
   });
 
   test('expressions', () => {
