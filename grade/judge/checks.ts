@@ -268,6 +268,10 @@ export async function isKilled(
   return endFault(ran, 0, budget) !== undefined;
 }
 
+/** A schedule seed as `run --sched-seed` takes it. */
+const SEED = /^(?:0x)?[0-9a-f]{1,16}$/i;
+export const seedText = (seed: number): string => `0x${seed.toString(16)}`;
+
 /** Harts of a check that varies their order. */
 const RACING = 2;
 
@@ -305,7 +309,7 @@ async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decisi
   return {
     status: failing(ran),
     points: 0,
-    why: `with schedule seed ${seed} of ${check.seeds}: ${why}`,
+    why: `with schedule seed ${seedText(seed)} of ${check.seeds}: ${why}`,
     failed,
     path: await explain(bench, failed, []),
   };
@@ -341,10 +345,10 @@ async function faultsCheck(bench: Bench, check: CheckOf<'faults'>): Promise<Deci
 async function seedCheck(bench: Bench, check: CheckOf<'seed'>): Promise<Decision> {
   const { runs } = bench;
   const text = givenText(runs, check.file).trim();
-  if (!/^\d{1,18}$/.test(text)) return fault(`${check.file} is not a number`);
+  if (!SEED.test(text)) return fault(`${check.file} has no schedule seed, such as 1f`);
   const overlay = runs.placed(runs.lab.starter);
   const spec: RunSpec = { ...check, harts: check.harts ?? RACING };
-  const prepared = await runs.prepare(spec, { overlay, schedSeed: BigInt(text) });
+  const prepared = await runs.prepare(spec, { overlay, schedSeed: BigInt(`0x${text.replace(/^0x/i, '')}`) });
   const ran = await runs.run(prepared);
   const why = endFault(ran, 0, prepared.budget);
   if (why === undefined)

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Bench, failingSeed, isKilled, sourceOf } from '../../grade/judge/checks.ts';
+import { type Bench, failingSeed, isKilled, seedText, sourceOf } from '../../grade/judge/checks.ts';
 import { bytesOf, type Files, refused, type Submission, submissionOf } from '../../grade/judge/lab.ts';
 import { Runs } from '../../grade/judge/runs.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
@@ -81,7 +81,7 @@ export async function seeded(
     if (check.kind !== 'seed') continue;
     const runs = new Runs(lab, own, workshop(say));
     const found = await failingSeed(runs, check, SEEDS, runs.placed(lab.starter));
-    if (found) files.set(check.file, bytesOf(`${found.seed}\n`));
+    if (found) files.set(check.file, bytesOf(`${seedText(found.seed)}\n`));
     else missing.push(check.id);
   }
   return { submission: submissionOf(lab, files, own.name, sha256OfParts), missing };

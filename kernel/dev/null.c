@@ -1,4 +1,4 @@
-/* mem.c: /dev/null; opt/memdevices has the other devices without hardware. */
+/* null.c: /dev/null; opt/memdevices has the other devices without hardware. */
 #include "dev.h"
 #include "fs.h"
 

@@ -1,12 +1,15 @@
-// Each lab can be solved, and is not solved as it is handed out. grade.guest.test.ts says the same
-// of labs 0 and 7, with all attacks; labs.slow.test.ts has `lab check`, mutants and texts too.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// The proofs of `lab check`, for all labs: the solution has all points, the starter does not, each
+// mutant dies, and the commands of the texts run. grade.guest.test.ts says the first two of labs 0
+// and 7, with all attacks; labs.slow.test.ts runs the command itself on each lab.
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { labScore } from '../../grade/schema.ts';
-import { labNames, openLab } from '../../host/lab/lab.ts';
-import { kcovbox } from '../support/command.ts';
+import { labNames, labText, openLab } from '../../host/lab/lab.ts';
+import { commandsOf } from '../../host/lab/prove.ts';
+import { kernelFolder, startLab } from '../../host/lab/workspace.ts';
+import { kcovbox, shell } from '../support/command.ts';
 import { withoutProgress } from './attacks.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-labs-'));
@@ -32,8 +35,28 @@ test.each(labs)('the solution of %s has all points, the starter at most half', n
   const [solution, starter] = [scoreOf('solution'), scoreOf('starter')];
   expect(solution.checks.filter(({ status }) => status !== 'pass')).toEqual([]);
   expect(solution.points).toBe(solution.of);
+  for (const { id, kind } of manifest.checks) {
+    if (kind !== 'mutants') continue;
+    const [, killed, all] =
+      /^(\d+) of (\d+) /.exec(solution.checks.find(check => check.id === id)!.why) ?? [];
+    expect({ id, killed }).toEqual({ id, killed: all });
+  }
   expect(starter.status).not.toBe('error');
   expect((100 * starter.points) / starter.of).toBeLessThanOrEqual(STARTER_MAX);
+});
+
+// Those that judge the starter are above. Lab 7 is below, with all of `lab check`.
+const commands = labNames()
+  .filter(name => !name.startsWith('07-'))
+  .flatMap(name =>
+    commandsOf(labText(openLab(name), kernelFolder()))
+      .filter(({ command }) => !/^(?:cd|kcovbox lab (?:start|test))\b/.test(command))
+      .map(({ command, status }) => ({ name, command, status })),
+  );
+test.each(commands)('$name: $command', ({ name, command, status }) => {
+  const work = join(dir, `work-${name}`);
+  if (!existsSync(work)) startLab(openLab(name), work);
+  expect(shell(command, { cwd: work })).toMatchObject({ status });
 });
 
 // Each edit of the kernel moves the seeds that fail: the solution's own number is not needed.

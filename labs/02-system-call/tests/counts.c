@@ -1,5 +1,5 @@
 /* Which pages are touched follows from the number on the command line. */
-#include "check.h"
+#include "../check.h"
 #include <sys/mman.h>
 
 #define PAGE  4096UL

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "../check.h"
 #include <sys/mman.h>
 
 #define PAGE 4096UL

@@ -1,5 +1,5 @@
 /* One thread maps, touches and unmaps; the others count. */
-#include "check.h"
+#include "../check.h"
 #include <pthread.h>
 #include <sys/mman.h>
 

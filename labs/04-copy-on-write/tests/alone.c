@@ -1,5 +1,5 @@
 /* The last process that has a page need not copy it: the check has a budget of instructions. */
-#include "check.h"
+#include "../check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 

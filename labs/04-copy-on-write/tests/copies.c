@@ -1,5 +1,5 @@
 /* A process does not see the other one's writes behind a fork. */
-#include "check.h"
+#include "../check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 

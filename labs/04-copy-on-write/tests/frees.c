@@ -1,5 +1,5 @@
 /* Children copy more pages one after another than the machine has: each must give them back. */
-#include "check.h"
+#include "../check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 

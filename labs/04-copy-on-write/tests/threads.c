@@ -1,5 +1,5 @@
 /* A thread reads a page while another one forks and writes to it: the reader sees every write. */
-#include "check.h"
+#include "../check.h"
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

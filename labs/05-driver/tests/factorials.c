@@ -1,5 +1,5 @@
 /* The numbers follow from the one on the command line. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
 

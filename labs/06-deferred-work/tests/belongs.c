@@ -1,5 +1,5 @@
 /* Lists what kcov records of the work that the device does for this process, and for no other. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <linux/kcov.h>
 #include <sys/ioctl.h>

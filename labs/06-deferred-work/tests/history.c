@@ -1,5 +1,5 @@
 /* Results are right, and the last sixteen of them can be read. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
 

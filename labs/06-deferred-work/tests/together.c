@@ -1,5 +1,5 @@
 /* Four processes use the device at a time, and read its history meanwhile. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>

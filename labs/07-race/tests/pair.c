@@ -1,5 +1,5 @@
 /* A writer and a reader, in two processes. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <sys/wait.h>
 

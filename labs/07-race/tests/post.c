@@ -1,5 +1,5 @@
 /* Two writers post numbers, two readers take them: each number arrives once. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* The parts that all tests use. */
 #pragma once
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/kcov.h>

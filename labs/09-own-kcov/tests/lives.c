@@ -1,5 +1,5 @@
 /* Files, mappings and owners end in any order; and the machine has little memory. */
-#include "tests/kcov.h"
+#include "kcov.h"
 #include <sys/wait.h>
 
 static void an_area_outlives_its_file(void)

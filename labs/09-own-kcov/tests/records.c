@@ -1,5 +1,5 @@
 /* Lists the records of read(-1, NULL, 0). */
-#include "tests/kcov.h"
+#include "kcov.h"
 
 int main(void)
 {

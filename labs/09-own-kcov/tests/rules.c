@@ -1,5 +1,5 @@
 /* The order of the commands, and an area that is full or has a nonsensical count. */
-#include "tests/kcov.h"
+#include "kcov.h"
 
 static void commands_have_an_order(void)
 {

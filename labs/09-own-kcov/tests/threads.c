@@ -1,5 +1,5 @@
 /* One thread records; its siblings, children, and interrupts do not. */
-#include "tests/kcov.h"
+#include "kcov.h"
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>

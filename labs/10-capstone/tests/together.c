@@ -1,5 +1,5 @@
 /* Four processes at a time: each gets its own hash. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Hashes of bytes of many lengths, by the device and by the program. */
-#include "check.h"
+#include "../check.h"
 #include <fcntl.h>
 #include <stdint.h>
 
