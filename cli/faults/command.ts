@@ -1,15 +1,12 @@
 // The shell line that repeats a run of a sweep, of a hostile twin or of a search of schedules: the
 // words of that command, without those that only it has.
+import { shellWord } from '../io/shell-word.ts';
 
 /** Options that `run` does not have or that are replaced, each with a value. */
 const NOT_OF_RUN = ['-o', '--output', '--events', '--kind', '--of', '--runs', '--first', '--max-insns'];
 
 /** The same without a value. */
 const FLAGS = ['--misdirect'];
-
-/** A word as a POSIX shell needs it. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
  * `words`: those behind the verb; `how`: the options that make the run what it is, in place of
@@ -27,7 +24,7 @@ export function replayCommand(
     const word = words[i]!;
     const option = [...NOT_OF_RUN, ...more].find(name => word === name || word.startsWith(`${name}=`));
     if (i < end && FLAGS.includes(word)) continue;
-    if (i >= end || option === undefined) kept.push(quoted(word));
+    if (i >= end || option === undefined) kept.push(shellWord(word));
     else if (word === option) i++;
   }
   return `kcovbox run ${how} --max-insns ${maxInsns} ${kept.join(' ')} </dev/null`;

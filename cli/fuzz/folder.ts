@@ -2,7 +2,7 @@
 // files but the images follow from it. A process that is killed leaves a line that is not whole at
 // most, which the next one removes.
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type * as z from 'zod';
 import { Choice, type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
@@ -52,9 +52,10 @@ export function createFolder(
   const parsedTexts = loadDescriptions(texts);
   new Choice(parsedTexts, manifest.config.calls); // throws where a pattern matches none
   const descriptions = `${canonicalJson(texts)}\n`;
+  const folder = resolve(path); // fails in a current folder that is no longer there
   try {
-    makeWritable(path);
-    if (readdirSync(path).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
+    makeWritable(folder);
+    if (readdirSync(folder).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);

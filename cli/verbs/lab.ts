@@ -13,6 +13,7 @@ import { makeFolders, tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, printJson, writeBytesTo, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { checkText, totalText } from '../lab/show.ts';
 
 /** Of recorded runs, in the student's folder. */
@@ -105,7 +106,7 @@ function create(folder: string): void {
     }
   };
   fillFolder(folder, 'lab new', write, 'name another folder: kcovbox lab new DIR');
-  writeTo('-', `${folder}: edit lab.json and text.md, then kcovbox lab check ${folder}\n`);
+  writeTo('-', `${folder}: edit lab.json and text.md, then kcovbox lab check ${shellWord(folder)}\n`);
 }
 
 async function check(words: readonly string[], options: { chooseMutants?: true }): Promise<number> {

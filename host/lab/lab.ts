@@ -64,7 +64,9 @@ export function openLab(word: string): Lab {
   const name = names.find(known => known === word || known.split('-')[0] === number);
   const folder = name === undefined ? resolve(word) : join(labsFolder(), name);
   if (!existsSync(join(folder, 'lab.json')))
-    throw refused(`there is no lab ${word}; there are ${names.join(', ')}, or give the folder of one`);
+    throw refused(
+      `there is no lab ${word || '""'}; there are ${names.join(', ')}, or give the folder of one`,
+    );
   const path = join(folder, 'lab.json');
   const parsed = labManifest.safeParse(readJson(path));
   if (!parsed.success) throw refused(`${path}: ${firstIssue(parsed.error)}`);
