@@ -105,6 +105,23 @@ export class Image {
     return inside.find(at => this.#prologueEnds.has(at)) ?? inside[0];
   }
 
+  /**
+   * Is the frame of the function around an instruction still to be made? Until the prologue_end of
+   * the line table (DWARF 5, 6.2.2) its registers do not point at it, and parameters are not in it.
+   */
+  isInPrologue(pc: bigint): boolean {
+    const scope = this.scopesAt(pc).at(-1);
+    if (!scope) return false;
+    const [{ low, high }] = intervalsOf(scope) as [Interval];
+    const { size } = this.statements; // reads the line tables
+    if (size === 0) return false;
+    this.#sortedEnds ??= BigUint64Array.from(this.#prologueEnds).sort();
+    const end = this.#sortedEnds[firstFrom(this.#sortedEnds, low)];
+    return end !== undefined && end < high && pc < end;
+  }
+
+  #sortedEnds: BigUint64Array | undefined;
+
   /** The addresses of the first statements of an interval, in order. */
   statementsIn({ low, high }: Interval, most = Number.POSITIVE_INFINITY): bigint[] {
     this.#sorted ??= BigUint64Array.from(this.statements.keys()).sort();

@@ -211,6 +211,24 @@ export class DebugSession {
     return bytes && { type, place, bytes };
   }
 
+  /**
+   * False: it belongs into a frame that is still to be made, so its value is of whatever was there
+   * before. Only the innermost function can be at its first instructions.
+   */
+  isStored(variable: Variable): boolean {
+    const { view, pc, image } = this.frame;
+    if (pc !== this.frames[0]!.pc || !image?.isInPrologue(pc)) return true;
+    let isOfFrame = false;
+    const noting = {
+      ...view,
+      frameBase: () => {
+        isOfFrame = true;
+        return view.frameBase();
+      },
+    };
+    return variable.place(noting, pc)?.kind !== 'memory' || !isOfFrame;
+  }
+
   /** Undefined: some of them are not known. */
   #bytesAt(place: Place, size: number): Uint8Array | undefined {
     switch (place.kind) {

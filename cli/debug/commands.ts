@@ -200,7 +200,8 @@ export const COMMANDS: readonly CommandRow[] = [
       if (locals.length === 0) say('there are no variables here');
       for (const variable of locals) {
         const value = session.valueOf(variable);
-        say(`${variable.name} = ${value ? session.show(value) : '<optimised out>'}`);
+        const text = value ? session.show(value) : '<optimised out>';
+        say(`${variable.name} = ${session.isStored(variable) ? text : '<not yet stored>'}`);
       }
     },
   },

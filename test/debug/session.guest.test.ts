@@ -8,6 +8,18 @@ import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 import { type Recorded, recordOverrun, removeOverrun } from './overrun.ts';
 
+const SUM = `#include <stdio.h>
+static int
+sum(int n)
+{
+    int all = 0;
+    for (int i = 1; i <= n; i++)
+        all += i;
+    return all;
+}
+int main(void) { return sum(5); }
+`;
+
 /** Units and addresses change with the kernel and the compiler. */
 const masked = (text: string): string => text.replace(/\d{5,}/g, 'N').replace(/0x[0-9a-f]+/g, '0xN');
 
@@ -41,6 +53,26 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
     expect(masked(write!)).toMatch(/^unit N, hart 0: main at overrun.c:4\d\n {4}block->node.value = 1;$/);
     expect(masked(greet!)).toMatch(/^it ran 1 time\n {2}unit N, hart 0: greet at/);
     expect(line).toContain('it ran');
+  });
+
+  test('at the first instruction of a function its frame is still to be made', () => {
+    const { dir } = recorded;
+    writeFileSync(join(dir, 'sum.c'), SUM);
+    const ran = kcovbox(['run', '--cflags', '-g -O0', '--record', 'sum.kcapsule', 'sum.c'], { cwd: dir });
+    expect(ran.status, ran.stderr).toBe(15);
+    const commands = ['break sum', 'continue', 'locals', 'rfinish', 'stepi', 'locals'];
+    const { stdout } = kcovbox(['debug', 'sum.kcapsule', ...commands.flatMap(one => ['-x', one])], {
+      cwd: dir,
+    });
+    const [, , behind, , entry, before] = answers(stdout);
+    expect(entry).toMatch(/: sum at sum\.c:4\n/);
+    expect(behind).toMatch(/^n = 5\n/);
+    expect(before).toBe('n = <not yet stored>\nall = <not yet stored>');
+    // Arguments in registers are there at once.
+    const [, , start] = answers(debug('break main', 'continue', 'rfinish', 'stepi', 'locals').stdout).slice(
+      2,
+    );
+    expect(start).toMatch(/^argc = 1\n/);
   });
 
   test('each motion has a way back', () => {
