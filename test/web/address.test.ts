@@ -46,9 +46,7 @@ describe('a run in an address', () => {
     [textOf(new Uint8Array(65_537)), 'unpacks to more than 65536 bytes: ask for a file'],
     [textOf(new Uint8Array(5_900_000)), 'unpacks to more than 65536 bytes: ask for a file'],
   ])('%.20s… is one sentence', (text, why) => {
-    const start = performance.now();
     expect(() => fromAddress(text)).toThrow(new KcovboxError('input', `the run in the address ${why}`));
-    expect(performance.now() - start).toBeLessThan(1000);
   });
 
   it('with any letter changed is refused, or another text', () => {

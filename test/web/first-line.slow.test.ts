@@ -9,12 +9,12 @@ const WARM = 500;
 const ATTEMPTS = 5;
 
 describe.skipIf(reason)('a first visit', () => {
-  const { browser, observed, visit } = visits();
+  const { site, visit } = visits();
 
   it('shows a coloured line of the kernel within 2 s, and within 0.5 s the second time', async () => {
     let [cold, warm] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let i = 0; i < ATTEMPTS && (cold > COLD || warm > WARM); i++) {
-      const context = await browser().newContext();
+      const context = await site.browser.newContext();
       [cold, warm] = [
         Math.min(cold, (await visit(context)).time),
         Math.min(warm, (await visit(context)).time),
@@ -26,5 +26,5 @@ describe.skipIf(reason)('a first visit', () => {
     expect(warm).toBeLessThanOrEqual(WARM);
   });
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -2,18 +2,16 @@
 // changed at random, and capsules with such kernels. Each ends with a run or with one line, in
 // bounded time; the page goes on, sends nothing, and keeps what its origin has stored.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Elf } from '../../coverage/index.ts';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `damaged files in the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -25,27 +23,16 @@ const KERNELS = 3;
 const LONG = 60_000;
 
 describe.skipIf(reason)('damaged files in the page', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-hostile-'));
   const at = (name: string): string => join(dir, name);
-  let server: Server;
-  let browser: Browser;
-  let home: string;
 
   beforeAll(async () => {
-    buildPage();
     const source = join(ROOT, 'examples', 'bare.c');
     expect(kcovbox(['build', ...FLAGS, '-o', at('bare'), source], { cwd: dir }).status).toBe(0);
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   }, 600_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   /** Some bytes of sections that are not loaded, or of the headers, are others. */
   function damaged(file: string, random: Random): Uint8Array {
@@ -76,13 +63,13 @@ describe.skipIf(reason)('damaged files in the page', () => {
     async () => {
       const seed = seedFromEnvironment(0x5eed16);
       const random = new Random(seed);
-      const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
+      const page = await site.browser.newPage({ viewport: { width: 1400, height: 860 } });
       page.setDefaultTimeout(PATIENCE);
       const [requests, said]: [string[], string[]] = [[], []];
       page.on('request', request => requests.push(request.url()));
       page.on('console', message => said.push(message.text()));
       page.on('pageerror', error => said.push(error.message));
-      await page.goto(home);
+      await page.goto(site.home);
       await page.waitForSelector('.verdict.same');
       await page.evaluate(`localStorage.setItem('secret', 'of this origin')`);
       const kernel = kcovbox(['build', 'kernel'], { cwd: dir }).stdout.trim();
@@ -111,7 +98,7 @@ describe.skipIf(reason)('damaged files in the page', () => {
       }
       expect(await answer(page, at('bare'))).toBe('identical to the recorded run');
       expect(await page.evaluate(`localStorage.getItem('secret')`)).toBe('of this origin');
-      expect(requests.filter(url => !url.startsWith(home) && !url.startsWith('blob:'))).toEqual([]);
+      expect(requests.filter(url => !url.startsWith(site.home) && !url.startsWith('blob:'))).toEqual([]);
       expect(said).toEqual([]);
       await page.close();
     },

@@ -1,16 +1,14 @@
 // The lines that the browser keeps between two visits: they are there before the run, they are
 // those of the run, and nothing but a capsule of the menu gets there.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `kept lines skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -30,32 +28,20 @@ function expectSame(one: Readonly<Record<string, string>>, other: Readonly<Recor
 }
 
 describe.skipIf(reason)('lines of the last visit', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-kept-'));
   const capsule = join(dir, 'stranger.kcapsule');
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
 
   beforeAll(async () => {
-    buildPage();
     const source = join(ROOT, 'guest-programs', 'netbsd-kcov.c');
     kcovbox(['run', '--dialect', 'netbsd', '--record', capsule, source], { cwd: dir });
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   }, 600_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   /** A reader who has seen the first view. Without the service worker, requests can be held. */
   async function reader(): Promise<BrowserContext> {
-    const context = await browser.newContext({
+    const context = await site.browser.newContext({
       viewport: { width: 1400, height: 860 },
       serviceWorkers: 'block',
     });
@@ -66,8 +52,8 @@ describe.skipIf(reason)('lines of the last visit', () => {
   }
   async function visit(context: BrowserContext): Promise<Page> {
     const page = await context.newPage();
-    observed.add(page);
-    await page.goto(home);
+    site.observed.add(page);
+    await page.goto(site.home);
     return page;
   }
   const stored = (page: Page): Promise<unknown> => page.evaluate('JSON.stringify({ ...localStorage })');
@@ -148,7 +134,7 @@ describe.skipIf(reason)('lines of the last visit', () => {
       await context.route('**/kernels/*', route => route.fulfill({ status: 404 }));
       const page = await context.newPage();
       page.setDefaultTimeout(PATIENCE);
-      await page.goto(home);
+      await page.goto(site.home);
       await page.locator('.message', { hasText: 'cannot be loaded' }).waitFor();
       expect(await page.locator('.cm-line').count()).toBe(0);
       expect(await page.locator('.verdict').textContent()).toBe('no run');
@@ -183,5 +169,5 @@ describe.skipIf(reason)('lines of the last visit', () => {
     PATIENCE,
   );
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -1,45 +1,30 @@
 // The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers, in a
 // folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
 import { PROGRAMS } from '../../web/assets/programs.ts';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
-import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { capsuleOf, PATIENCE, settled, WEB } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('the page', () => {
+  const site = hosted('/courses/2026/');
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-page-'));
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
 
-  beforeAll(async () => {
-    buildPage();
-    server = serve(WEB, '/courses/2026/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/courses/2026/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 600_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   async function opened(hash = '', width = 1400): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width, height: 860 } });
-    observed.add(page);
-    await page.goto(`${home}${hash}`);
+    const page = await site.browser.newPage({ viewport: { width, height: 860 } });
+    site.observed.add(page);
+    await page.goto(`${site.home}${hash}`);
     await page.waitForSelector('.verdict.same, .verdict.other');
     await page.waitForSelector('.verdict:not(.busy)');
     return page;
@@ -222,7 +207,7 @@ describe.skipIf(reason)('the page', () => {
       const own = serve(WEB, '/').listen(0, '127.0.0.1');
       await new Promise(done => own.once('listening', done));
       const address = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`;
-      const context = await browser.newContext();
+      const context = await site.browser.newContext();
       const page = await context.newPage();
       page.setDefaultTimeout(PATIENCE);
       await page.goto(address);
@@ -246,8 +231,8 @@ describe.skipIf(reason)('the page', () => {
   );
 
   it('asks no other host, needs no eval, and reports no error', () => {
-    const { errors, requests } = observed;
-    expect(requests.filter(url => !url.startsWith(home) && !/^(data|blob):/.test(url))).toEqual([]);
+    const { errors, requests } = site.observed;
+    expect(requests.filter(url => !url.startsWith(site.home) && !/^(data|blob):/.test(url))).toEqual([]);
     expect(readFileSync(join(WEB, 'index.html'), 'utf8')).not.toContain("'unsafe-eval'");
     expect(errors).toEqual([]);
   });

@@ -1,17 +1,15 @@
 // A program without a capsule, dropped on the page: the page records it. The oracle is Node: the
 // same program, recorded by the command with the same budget, has the same capsule, byte for byte.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCapsule } from '../../host/capsule.ts';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `programs in the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -30,40 +28,21 @@ int main(void)
 `;
 
 describe.skipIf(reason)('a program that is dropped on the page', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-program-'));
   const at = (name: string): string => join(dir, name);
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
 
   beforeAll(async () => {
-    buildPage();
     writeFileSync(at('count.c'), SOURCE);
     for (const dialect of ['openbsd', 'linux']) {
       const words = ['build', '--dialect', dialect, '-o', at(`count-${dialect}`), at('count.c')];
       expect(kcovbox(words, { cwd: dir }).status).toBe(0);
     }
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   }, 600_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  async function opened(program: string): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
-    observed.add(page);
-    await page.goto(`${home}#program=${program}`);
-    await page.waitForSelector('.uplot');
-    await settled(page);
-    return page;
-  }
+  const opened = (program: string) => site.opened(`#program=${program}`);
   /** Drops a file, as a person does. */
   async function drop(page: Page, path: string, name: string): Promise<void> {
     const base64 = readFileSync(path).toString('base64');
@@ -137,5 +116,5 @@ describe.skipIf(reason)('a program that is dropped on the page', () => {
     await page.close();
   });
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -1,14 +1,12 @@
 // Sharing a run: the address that the page makes opens in a fresh browser as the identical run, and
 // addresses of hostile authors end in one sentence. The file that the page saves is for Node, too.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { deflateSync } from 'fflate';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
 import { inflate, parseCapsule } from '../../host/capsule.ts';
 import type { CapsuleManifest } from '../../run/capsule/index.ts';
 import { writeSealed } from '../../run/capsule/seal.ts';
@@ -16,10 +14,10 @@ import { readZip, unpack } from '../../run/capsule/zip.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { toAddress } from '../../web/engine/address.ts';
 import { readPlace } from '../../web/views/place.ts';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { capsuleOf, PATIENCE, settled, WEB } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `sharing skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -40,31 +38,16 @@ void _start(void)
 `;
 
 describe.skipIf(reason)('sharing a run', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-share-'));
-  const observed = new Observed();
-  let server: Server;
-  let browser: Browser;
-  let home: string;
 
-  beforeAll(async () => {
-    buildPage();
-    server = serve(WEB).listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 600_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   /** In a browser that knows nothing of the others. */
   async function opened(address: string): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 860 } });
+    const context = await site.browser.newContext({ viewport: { width: 1400, height: 860 } });
     const page = await context.newPage();
-    observed.add(page);
+    site.observed.add(page);
     await page.goto(address);
     await page.waitForSelector('.verdict.same, .verdict.other, .message:not(:empty)');
     await settled(page);
@@ -82,7 +65,7 @@ describe.skipIf(reason)('sharing a run', () => {
   it.each(['hello', 'race', 'kcov-linux'])(
     '%s fits into an address, which is the same run, moment and line elsewhere',
     async id => {
-      const page = await opened(`${home}#program=${id}`);
+      const page = await opened(`${site.home}#program=${id}`);
       await page.keyboard.press('n');
       await settled(page);
       const unit = await page.locator('.unit input').inputValue();
@@ -118,10 +101,10 @@ describe.skipIf(reason)('sharing a run', () => {
         cwd: dir,
       });
       expect(ran.status).toBe(7);
-      const page = await opened(`${home}#program=hello`);
+      const page = await opened(`${site.home}#program=hello`);
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.locator('.verdict.same[title*="status 7"]').waitFor();
-      expect(page.url()).toBe(home); // a file has no address
+      expect(page.url()).toBe(site.home); // a file has no address
       const { hash } = new URL(await shared(page));
       expect(hash.length).toBeLessThan(8192);
       await page.context().close();
@@ -138,7 +121,7 @@ describe.skipIf(reason)('sharing a run', () => {
       const [source, capsule] = [join(dir, 'own.c'), join(dir, 'own.kcapsule')];
       writeFileSync(source, '#include <stdio.h>\nint main(void) { return puts("own") < 0; }\n');
       expect(kcovbox(['run', '--record', capsule, source], { cwd: dir }).status).toBe(0);
-      const page = await opened(`${home}#program=hello`);
+      const page = await opened(`${site.home}#program=hello`);
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.locator('.message', { hasText: /^$/ }).waitFor({ state: 'attached' });
       await settled(page);
@@ -161,7 +144,7 @@ describe.skipIf(reason)('sharing a run', () => {
   it(
     'a program of the menu is saved whole',
     async () => {
-      const page = await opened(`${home}#program=hello`);
+      const page = await opened(`${site.home}#program=hello`);
       await page.getByRole('button', { name: 'Share' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -195,7 +178,7 @@ describe.skipIf(reason)('sharing a run', () => {
       const run = forged(manifest => {
         manifest.outcome.stateHash = '0123456789abcdef';
       });
-      const page = await opened(`${home}#run=${run}`);
+      const page = await opened(`${site.home}#run=${run}`);
       expect(await verdictOf(page)).toMatch(
         /^not the recorded run: stateHash is \w{16}, was 0123456789abcdef$/,
       );
@@ -248,7 +231,7 @@ describe.skipIf(reason)('sharing a run', () => {
       /^the capsule has no program, and this page has none with sha256 0000000000000000\.\.\./,
     ],
   ])('an address with a run %s is one sentence, and the page goes on', async (_, run, sentence) => {
-    const page = await opened(`${home}#run=${encodeURIComponent(run())}`);
+    const page = await opened(`${site.home}#run=${encodeURIComponent(run())}`);
     expect(await messageOf(page)).toMatch(sentence);
     expect(await verdictOf(page)).toBe('no run');
     await page.locator('header select').selectOption('hello');
@@ -273,10 +256,10 @@ describe.skipIf(reason)('sharing a run', () => {
     manifest.outcome.runHash.links = Array.from({ length: 2 }, () => '0123456789abcdef');
     delete manifest.seal;
     const run = toAddress(writeSealed('manifest.json', manifest, rest, sha256), { instret: 1 })!;
-    const context = await browser.newContext();
+    const context = await site.browser.newContext();
     const page = await context.newPage();
-    observed.add(page);
-    await page.goto(`${home}#run=${run}`);
+    site.observed.add(page);
+    await page.goto(`${site.home}#run=${run}`);
     await page.waitForSelector('.verdict.busy');
     await page.waitForTimeout(1000);
     await page.locator('header select').selectOption('hello');
@@ -288,7 +271,7 @@ describe.skipIf(reason)('sharing a run', () => {
   });
 
   it('another address in an open page opens its run, or goes to its moment', async () => {
-    const page = await opened(`${home}#program=hello`);
+    const page = await opened(`${site.home}#program=hello`);
     const address = await shared(page);
     const { unit = 0 } = readPlace(new URL(address).hash);
     await page.evaluate(`location.hash = '#program=hello&unit=${unit + 5}'`);
@@ -309,7 +292,7 @@ describe.skipIf(reason)('sharing a run', () => {
       [0, 'to the beginning'],
       [999_999_999_999_999, 'to the end'],
     ] as const) {
-      const page = await opened(`${home}#program=hello&unit=${unit}`);
+      const page = await opened(`${site.home}#program=hello&unit=${unit}`);
       const input = page.locator('.unit input');
       const bound = await input.getAttribute(unit === 0 ? 'min' : 'max');
       expect(await input.inputValue(), title).toBe(bound);
@@ -319,6 +302,6 @@ describe.skipIf(reason)('sharing a run', () => {
   });
 
   it('no page had an error', () => {
-    expect(observed.errors).toEqual([]);
+    expect(site.observed.errors).toEqual([]);
   });
 });

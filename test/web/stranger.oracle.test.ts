@@ -3,16 +3,13 @@
 // origin keeps what it has stored. The control: the same texts are there, as text.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { ROOT } from '../support/command.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `strange capsules skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -38,14 +35,11 @@ int main(void)
 `;
 
 describe.skipIf(reason)('a capsule from a stranger', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-stranger-'));
   const capsule = join(dir, 'strange.kcapsule');
-  let server: Server;
-  let browser: Browser;
-  let home: string;
 
   beforeAll(async () => {
-    buildPage();
     const source = join(dir, '<script>globalThis.reached=4<script>.c');
     writeFileSync(source, PROGRAM);
     const words = ['run', '--cflags', '-g -O0', '--record', capsule, source];
@@ -55,22 +49,14 @@ describe.skipIf(reason)('a capsule from a stranger', () => {
     });
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   }, 600_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   it(
     'is text in every view, and reaches nothing of the origin',
     async () => {
-      const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
+      const page = await site.browser.newPage({ viewport: { width: 1400, height: 860 } });
       page.setDefaultTimeout(PATIENCE);
       const requests: string[] = [];
       const said: string[] = [];
@@ -79,7 +65,7 @@ describe.skipIf(reason)('a capsule from a stranger', () => {
       page.on('pageerror', error => said.push(error.message));
       page.on('dialog', dialog => said.push(dialog.message()));
       await page.addInitScript(`localStorage.setItem('secret', ${JSON.stringify(SECRET)})`);
-      await page.goto(home);
+      await page.goto(site.home);
       await page.waitForSelector('.uplot');
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.waitForTimeout(100);
@@ -104,7 +90,7 @@ describe.skipIf(reason)('a capsule from a stranger', () => {
       expect(await page.evaluate('globalThis.reached')).toBeUndefined();
       expect(await page.locator('img, iframe, object, embed, a[href^="javascript"]').count()).toBe(0);
       expect(await page.evaluate('document.title')).toBe('kcovbox');
-      expect(requests.filter(url => !url.startsWith(home) && !url.startsWith('blob:'))).toEqual([]);
+      expect(requests.filter(url => !url.startsWith(site.home) && !url.startsWith('blob:'))).toEqual([]);
       expect(requests.filter(url => url.includes(SECRET))).toEqual([]);
       expect(said).toEqual([]);
       await page.close();
@@ -113,8 +99,8 @@ describe.skipIf(reason)('a capsule from a stranger', () => {
   );
 
   it('could not send anything away if it did run: the policy names this origin only', async () => {
-    const page = await browser.newPage();
-    await page.goto(home);
+    const page = await site.browser.newPage();
+    await page.goto(site.home);
     await page.waitForSelector('.verdict');
     const blocked = await page.evaluate(`(async () => {
       const refused = [];
