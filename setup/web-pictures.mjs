@@ -13,17 +13,24 @@ const CHROMIUM = '/usr/bin/chromium';
 const QUIET = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
-/** Picture, address, the buttons that are pressed, and whether docs/ shows it. */
+/** Picture, address, the buttons that are pressed, and how docs/ shows it. */
 const VIEWS = [
-  { name: 'page', address: '', buttons: ['Calls'], isInDocs: true },
+  { name: 'page', address: '', buttons: ['Calls'], inDocs: [1400, 900, 'light'] },
   {
     name: 'page-datum',
     address: '#program=bare',
-    buttons: ['to the end of the run', 'follow word 0 as a datum'],
+    buttons: ['to the end of the run', 'follow word 0 as a datum', 'who wrote the datum?'],
+    inDocs: [1400, 900, 'light'],
   },
-  { name: 'page-buffer', address: '#program=constants', buttons: ['to the end of the run'] },
+  {
+    name: 'page-buffer',
+    address: '#program=constants',
+    buttons: ['to the end of the run', 'Functions'],
+    inDocs: [1400, 900, 'dark'],
+  },
+  { name: 'page-phone', address: '#program=hello', buttons: [], inDocs: [420, 900, 'light'] },
   { name: 'page-remote', address: '#program=remote-linux', buttons: ['to the end of the run'] },
-  { name: 'page-textbook', address: 'textbook.html', buttons: [], isInDocs: true },
+  { name: 'page-textbook', address: 'textbook.html', buttons: [], inDocs: [1400, 900, 'light'] },
 ];
 
 const { values } = parseArgs({ options: { look: { type: 'string' } } });
@@ -63,8 +70,8 @@ async function shoot({ address, buttons }, path, width, height, colorScheme) {
 }
 
 if (values.look === undefined) {
-  for (const view of VIEWS.filter(({ isInDocs }) => isInDocs))
-    await shoot(view, join(ROOT, 'docs', 'images', `${view.name}.png`), 1400, 900, 'light');
+  for (const view of VIEWS.filter(({ inDocs }) => inDocs))
+    await shoot(view, join(ROOT, 'docs', 'images', `${view.name}.png`), ...view.inDocs);
 } else {
   for (const view of VIEWS)
     for (const width of [420, 1400])

@@ -88,7 +88,8 @@ export async function writePage(folder, assets) {
     .digest('hex')
     .slice(0, 12);
   const start = hashed(folder, 'start', 'js', (await bundled('start/folder.ts')).script);
-  const early = [scripts.worker, scripts.page, scripts.style, 'assets.packed'].map(
+  // web/start/folder.ts requests the worker, which is the largest, when it is its turn.
+  const early = [scripts.page, scripts.style, 'assets.packed'].map(
     path => `<link rel="preload" as="fetch" crossorigin href="${path}" />`,
   );
   writeHtml(folder, 'index.html', early, scripts, start);

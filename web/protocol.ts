@@ -161,8 +161,10 @@ export interface FrameRow {
 export interface VariableRow {
   readonly name: string;
   readonly type: string;
-  /** Undefined: optimised out here. */
+  /** Undefined: optimised out here, or not yet stored. */
   readonly value: string | undefined;
+  /** False: its frame is still to be made. */
+  readonly isStored: boolean;
   readonly isParameter: boolean;
 }
 

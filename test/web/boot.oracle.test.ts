@@ -3,18 +3,18 @@
 // alone.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseCapsule } from '../../host/capsule.ts';
-import { findTool } from '../../toolchain/index.ts';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { inflate, parseCapsule } from '../../host/capsule.ts';
+import { writeSealed } from '../../run/capsule/seal.ts';
+import { readZip, unpack } from '../../run/capsule/zip.ts';
+import { findTool, sha256 } from '../../toolchain/index.ts';
+import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const [CLANG, LD] = [findTool('clang')!, findTool('ld')!];
 const reason = !existsSync(CHROMIUM)
@@ -51,12 +51,9 @@ const POWEROFF = '0x5555';
 const REBOOT = '0x7777';
 
 describe.skipIf(reason)('a whole machine in the page', () => {
+  const site = hosted();
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-boot-page-'));
   const at = (name: string): string => join(dir, name);
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
 
   function bare(name: string, end: string): string {
     writeFileSync(at(`${name}.c`), BARE);
@@ -75,24 +72,12 @@ describe.skipIf(reason)('a whole machine in the page', () => {
     return path;
   }
 
-  beforeAll(async () => {
-    buildPage();
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 600_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   async function opened(path: string): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
-    observed.add(page);
-    await page.goto(home);
+    const page = await site.browser.newPage({ viewport: { width: 1400, height: 860 } });
+    site.observed.add(page);
+    await page.goto(site.home);
     await page.waitForSelector('.verdict.same');
     await page.locator('input[type=file]').setInputFiles(path);
     await page.waitForTimeout(100);
@@ -146,7 +131,20 @@ describe.skipIf(reason)('a whole machine in the page', () => {
         await settled(page);
       }
       expect(await page.locator('.calls').textContent()).toContain('sum');
-      expect(await page.locator('.state dt', { hasText: /^n$/ }).count()).toBe(1);
+      const n = page.locator('.state dl div', { has: page.getByRole('button', { name: 'n', exact: true }) });
+      expect(await n.locator('dd').textContent()).toMatch(/^5/);
+      // At the first instruction of the function its frame is still to be made.
+      for (const key of ['F', 'i']) {
+        await page.keyboard.press(key);
+        await settled(page);
+      }
+      expect(await page.locator('.calls li').first().textContent()).toContain('sum');
+      expect(await n.locator('dd').textContent()).toBe('not yet stored');
+      for (let k = 0; k < 12 && (await n.locator('dd').textContent()) === 'not yet stored'; k++) {
+        await page.keyboard.press('i');
+        await settled(page);
+      }
+      expect(await n.locator('dd').textContent()).toMatch(/^5/);
       await page.close();
     },
     PATIENCE,
@@ -176,10 +174,61 @@ describe.skipIf(reason)('a whole machine in the page', () => {
       const once = recorded('once', '-bios', 'none', '-kernel', image, '-no-reboot');
       const page = await opened(once);
       await expectSame(page, once);
+      // No command records a machine that goes on behind its reboot; a stranger may say so.
+      const [file, ...rest] = readZip(readFileSync(once), 32);
+      expect(file!.name).toBe('manifest.json');
+      const manifest = JSON.parse(new TextDecoder().decode(unpack(file!, inflate))) as {
+        seal?: string;
+        run: { noReboot: boolean };
+      };
+      manifest.run.noReboot = false;
+      delete manifest.seal;
+      writeFileSync(at('more.kcapsule'), writeSealed('manifest.json', manifest, rest, sha256));
+      await page.locator('input[type=file]').setInputFiles(at('more.kcapsule'));
+      await page.locator('.message', { hasText: 'reboots' }).waitFor();
+      expect(await page.locator('.message').textContent()).toBe(
+        'this run reboots its machine: kcovbox replay runs it, this page does not',
+      );
+      expect(await page.locator('.verdict').textContent()).toBe('no run');
       await page.close();
     },
     PATIENCE,
   );
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it(
+    'a machine that the browser has no memory for is one line, and the page goes on',
+    async () => {
+      const path = recorded('large', '-bios', 'none', '-kernel', bare('large.elf', POWEROFF), '-m', '1G');
+      const page = await site.browser.newPage();
+      site.observed.add(page);
+      // As Chromium answers where there is no memory left, for memories of 512 MiB and more.
+      await page.addInitScript(`globalThis.Worker = class extends Worker {
+        constructor(address) {
+          super(URL.createObjectURL(new Blob([\`
+            const { Memory } = WebAssembly;
+            WebAssembly.Memory = class extends Memory {
+              constructor(size) {
+                if (size.initial >= 8192) throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+                super(size);
+              }
+            };
+            importScripts('\${address}');\`])));
+        }
+      }`);
+      await page.goto(site.home);
+      await page.waitForSelector('.verdict.same');
+      await page.locator('input[type=file]').setInputFiles(path);
+      await page.locator('.message:not(:empty)').waitFor();
+      expect(await page.locator('.message').textContent()).toBe(
+        'this browser has no room for a machine with 1024 MiB of RAM; kcovbox replay runs it',
+      );
+      await page.locator('header select').selectOption('hello');
+      await page.locator('.verdict.same').waitFor();
+      expect(await page.locator('.message').textContent()).toBe('');
+      await page.close();
+    },
+    PATIENCE,
+  );
+
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -4,10 +4,10 @@ import { assetsOf } from './built.ts';
 import { reason, visits } from './first-visit.ts';
 
 describe.skipIf(reason)('a first visit', () => {
-  const { browser, home, observed, visit } = visits();
+  const { site, visit } = visits();
 
   it('transfers at most 800 kB until then, of which 300 kB name lines', async () => {
-    const context = await browser().newContext();
+    const context = await site.browser.newContext();
     const { came } = await visit(context);
     await context.close();
     const { programs, kernels, first } = assetsOf();
@@ -31,12 +31,26 @@ describe.skipIf(reason)('a first visit', () => {
     expect(kernels.some(({ rest }) => came.has(rest))).toBe(false);
   });
 
+  it('gives the line to the page alone where lines of the last visit are kept', async () => {
+    const context = await site.browser.newContext();
+    const spansOf = async (): Promise<(name: RegExp) => readonly [number, number]> => {
+      const { spans } = await visit(context);
+      return name => [...spans].find(([path]) => name.test(path))![1];
+    };
+    const [cold, warm] = [await spansOf(), await spansOf()];
+    await context.close();
+    const [page, worker, kernel] = [/^assets\/page-/, /^assets\/worker-/, /^kernels\/.*\.load/];
+    // Cold: all at once.
+    expect(cold(worker)[0]).toBeLessThan(cold(page)[1]);
+    for (const other of [worker, kernel]) expect(warm(other)[0]).toBeGreaterThanOrEqual(warm(page)[1]);
+  });
+
   it('loads types and variables of the kernel for a moment inside it', async () => {
-    const page = await browser().newPage();
-    observed.add(page);
+    const page = await site.browser.newPage();
+    site.observed.add(page);
     const requests: string[] = [];
     page.on('request', request => requests.push(request.url()));
-    await page.goto(home());
+    await page.goto(site.home);
     await page.waitForSelector('.verdict.same');
     const rest = (): boolean => requests.some(url => url.includes('openbsd.rest-'));
     expect(rest()).toBe(false);
@@ -48,5 +62,5 @@ describe.skipIf(reason)('a first visit', () => {
     await page.close();
   });
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

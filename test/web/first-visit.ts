@@ -1,13 +1,9 @@
 // A first visit to the page: its files until a line of the kernel is coloured. Chromium emulates a
 // line of 10 Mbit/s and 40 ms; the host compresses nothing and sets no header.
 import { existsSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, Observed, WEB } from './built.ts';
+import type { BrowserContext } from 'playwright-core';
+import { CHROMIUM } from '../coverage/browser.ts';
+import { type Hosted, hosted } from './hosted.ts';
 
 export const reason = existsSync(CHROMIUM) ? undefined : `the first line skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -28,45 +24,24 @@ export interface Visit {
   readonly time: number;
   /** Bytes of the files, by the end of their paths. */
   readonly came: ReadonlyMap<string, number>;
+  /** Milliseconds from the request of each file to its end, by the end of its path. */
+  readonly spans: ReadonlyMap<string, readonly [start: number, end: number]>;
 }
 
-export interface Visits {
-  readonly browser: () => Browser;
-  readonly home: () => string;
-  readonly observed: Observed;
-  visit(context: BrowserContext): Promise<Visit>;
-}
-
-/** A server of the built page and a browser for the tests around the call. */
-export function visits(): Visits {
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
-
-  beforeAll(async () => {
-    buildPage();
-    server = serve(WEB, '/a/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 600_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-  });
+/** A host of the built page for the tests around the call, and visits to it. */
+export function visits(): { site: Hosted; visit(context: BrowserContext): Promise<Visit> } {
+  const site = hosted('/a/');
 
   async function visit(context: BrowserContext): Promise<Visit> {
     const page = await context.newPage();
-    observed.add(page);
+    site.observed.add(page);
     const session = await context.newCDPSession(page);
     await session.send('Network.enable');
     await session.send('Network.emulateNetworkConditions', LINE);
     const paths = new Map<string, string>();
     const came = new Map<string, number>();
     session.on('Network.requestWillBeSent', ({ requestId, request }) => {
-      if (request.url.startsWith(home)) paths.set(requestId, request.url.slice(home.length));
+      if (request.url.startsWith(site.home)) paths.set(requestId, request.url.slice(site.home.length));
     });
     session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
       const path = paths.get(requestId);
@@ -74,15 +49,19 @@ export function visits(): Visits {
     });
     const start = performance.now();
     await page.addInitScript(WATCH);
-    await page.goto(home, { waitUntil: 'commit' });
+    await page.goto(site.home, { waitUntil: 'commit' });
     await page.waitForSelector(COLOURED);
     const time = performance.now() - start;
     await page.waitForSelector('.verdict.same');
     const before = (await page.evaluate('globalThis.cameBefore')) as string[];
-    const names = new Set(['', ...before.map(url => url.slice(home.length))]);
+    const names = new Set(['', ...before.map(url => url.slice(site.home.length))]);
+    const timings = (await page.evaluate(
+      `performance.getEntriesByType('resource').map(one => [one.name, [one.startTime, one.responseEnd]])`,
+    )) as [string, [number, number]][];
+    const spans = new Map(timings.map(([url, span]) => [url.slice(site.home.length), span]));
     await page.close();
-    return { time, came: new Map([...came].filter(([path]) => names.has(path))) };
+    return { time, spans, came: new Map([...came].filter(([path]) => names.has(path))) };
   }
 
-  return { browser: () => browser, home: () => home, observed, visit };
+  return { site, visit };
 }

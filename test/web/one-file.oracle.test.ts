@@ -99,15 +99,19 @@ describe.skipIf(reason)('the page as one file', () => {
     const book = serve(join(dir, 'book')).listen(0, '127.0.0.1');
     await Promise.all([box, book].map(one => new Promise(done => one.once('listening', done))));
     const port = (server: typeof box) => (server.address() as AddressInfo).port;
-    const frame = `<iframe sandbox="allow-scripts" src="http://localhost:${port(box)}/kcovbox.html"></iframe>`;
-    writeFileSync(join(dir, 'book', 'index.html'), `<!doctype html><title>book</title>${frame}`);
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    await page.goto(`http://127.0.0.1:${port(book)}/`);
-    const inner = page.frames().find(one => one !== page.mainFrame())!;
-    expect(await verdict(inner)).toBe('identical to the recorded run');
-    expect(await inner.evaluate('origin')).toBe('null');
-    await page.close();
+    // The page of the folder cannot request its files there, and goes to the file.
+    for (const path of ['kcovbox.html', '#program=hello']) {
+      const frame = `<iframe sandbox="allow-scripts" src="http://localhost:${port(box)}/${path}"></iframe>`;
+      writeFileSync(join(dir, 'book', 'index.html'), `<!doctype html><title>book</title>${frame}`);
+      const page = await browser.newPage();
+      page.setDefaultTimeout(PATIENCE);
+      await page.goto(`http://127.0.0.1:${port(book)}/`);
+      const inner = page.frames().find(one => one !== page.mainFrame())!;
+      expect(await verdict(inner)).toBe('identical to the recorded run');
+      expect(await inner.evaluate('origin')).toBe('null');
+      if (path !== 'kcovbox.html') expect(await inner.locator('header select').inputValue()).toBe('hello');
+      await page.close();
+    }
     for (const server of [box, book]) {
       server.closeAllConnections();
       server.close();

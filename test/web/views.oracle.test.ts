@@ -2,44 +2,19 @@
 // oracle is the machine of Node: the trace that it records, and what the guest's program
 // prints.
 import { existsSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, QUIET } from '../coverage/browser.ts';
-import { serve } from '../support/static-server.ts';
-import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { CHROMIUM } from '../coverage/browser.ts';
+import { capsuleOf, PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the views skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('the views', () => {
-  let server: Server;
-  let browser: Browser;
-  let home: string;
-  const observed = new Observed();
+  const site = hosted();
 
-  beforeAll(async () => {
-    buildPage();
-    server = serve(WEB, '/').listen(0, '127.0.0.1');
-    await new Promise(done => server.once('listening', done));
-    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 600_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-  });
-
-  async function opened(program: string): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
-    observed.add(page);
-    await page.goto(`${home}#program=${program}`);
-    await page.waitForSelector('.uplot');
-    await settled(page);
-    return page;
-  }
+  const opened = (program: string) => site.opened(`#program=${program}`);
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
   const printedBy = (id: string): string => new TextDecoder().decode(capsuleOf(id).console());
@@ -97,6 +72,15 @@ describe.skipIf(reason)('the views', () => {
       expect(text.length).toBeGreaterThan(10);
       for (const one of text)
         expect(one).toMatch(/^0x[0-9a-f]+( \(constant\))? with 0x[0-9a-f]+, (8|16|32|64) bits$/);
+      await page.getByTitle('follow this word as a datum').first().click();
+      await settled(page);
+      await page.getByLabel('who wrote the datum?').click();
+      await settled(page);
+      expect(await page.locator('.message').textContent()).toMatch(
+        /: kcov writes the type of a comparison: record \d+ of thread \d+, from \w+ at kernel\//,
+      );
+      await page.getByTitle('to the end of the run').click();
+      await settled(page);
       // The values that the kernel compares the argument with, as the program prints them.
       const constants = [...printedBy('constants').matchAll(/compared with (\d+)/g)].map(([, n]) =>
         Number(n),
@@ -132,5 +116,5 @@ describe.skipIf(reason)('the views', () => {
     PATIENCE,
   );
 
-  it('reports no error', () => expect(observed.errors).toEqual([]));
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -8,6 +8,8 @@ import { DebugError } from '../../debug/expression.ts';
 import type { DebugSession } from '../../debug/session.ts';
 import { exhaust, type Hart, type Range, type Store, X_NAMES } from '../../emulator/index.ts';
 import type { DatumView, DatumWrite } from '../protocol.ts';
+import type { KcovLog } from './kcov-log.ts';
+import { kcovStore } from './kcov-store.ts';
 
 const WORD_BYTES = 8;
 /** Stores that are listed: the last ones. */
@@ -24,6 +26,8 @@ interface Datum {
   readonly place: string;
   value(): string;
   write(direction: Direction, from: number): Write | undefined;
+  /** Its memory; empty for a register. */
+  readonly ranges: readonly Range[];
   /** Can its values in the past be listed? */
   readonly hasHistory: boolean;
 }
@@ -34,10 +38,12 @@ const hex = (value: bigint): string => `0x${BigInt.asUintN(64, value).toString(1
 export class Data {
   readonly #session: DebugSession;
   readonly #placeOf: (pc: bigint) => string;
+  readonly #log: KcovLog;
   #followed: Datum | undefined;
 
-  constructor(session: DebugSession, placeOf: (pc: bigint) => string) {
+  constructor(session: DebugSession, log: KcovLog, placeOf: (pc: bigint) => string) {
     this.#session = session;
+    this.#log = log;
     this.#placeOf = placeOf;
   }
 
@@ -50,12 +56,13 @@ export class Data {
   /** Undefined: none is followed. */
   view(): DatumView | undefined {
     if (!this.#followed) return undefined;
-    const { what, place, value, write, hasHistory } = this.#followed;
+    const followed = this.#followed;
+    const { what, place, value, write, hasHistory } = followed;
     const writes: DatumWrite[] = [];
     for (let before = this.#here; hasHistory && writes.length < WRITES_MAX; ) {
       const found = this.#kept(() => write('back', before));
       if (!found) break;
-      writes.push(this.#rowOf(found, value));
+      writes.push(this.#rowOf(found, followed));
       before = found.unit;
     }
     return { what, value: value(), place, writes, isWhole: hasHistory && writes.length < WRITES_MAX };
@@ -65,22 +72,22 @@ export class Data {
   write(direction: Direction): DatumWrite | undefined {
     if (!this.#followed)
       throw new DebugError('no datum is followed: choose a variable, a register or a word');
-    const { write, value } = this.#followed;
-    const found = this.#kept(() => write(direction, this.#here));
-    return found && this.#rowOf(found, value);
+    const followed = this.#followed;
+    const found = this.#kept(() => followed.write(direction, this.#here));
+    return found && this.#rowOf(found, followed);
   }
 
   get #here(): number {
     return this.#session.timeline.position;
   }
 
-  #rowOf({ unit, hart, pc }: Write, value: () => string): DatumWrite {
+  #rowOf({ unit, hart, pc }: Write, { value, ranges }: Datum): DatumWrite {
     const { timeline } = this.#session;
-    const after = this.#kept(() => {
+    return this.#kept(() => {
       timeline.seek(unit + 1);
-      return value();
+      const kcov = kcovStore(this.#log, unit, ranges, timeline.machine.ram, this.#placeOf);
+      return { unit, hart, place: kcov ?? this.#placeOf(pc), value: value() };
     });
-    return { unit, hart, place: this.#placeOf(pc), value: after };
   }
 
   /** Comes back from wherever `work` leads. */
@@ -118,6 +125,7 @@ export class Data {
         return session.show({ type, place: { kind: 'memory', va }, bytes });
       },
       write: (direction, from) => this.#store(ranges, direction, from),
+      ranges,
       hasHistory: true,
     };
   }
@@ -131,6 +139,7 @@ export class Data {
       place: `8 bytes at physical address 0x${pa.toString(16)}`,
       value: () => hex(timeline.machine.ram.read64(pa)),
       write: (direction, from) => this.#store([range], direction, from),
+      ranges: [range],
       hasHistory: true,
     };
   }
@@ -153,6 +162,7 @@ export class Data {
       place: `register ${X_NAMES[n]} of hart ${hart.id}`,
       value: () => hex(hart.state.getX(n)),
       write: direction => this.#change(hart, n, direction),
+      ranges: [],
       hasHistory: false,
     };
   }

@@ -97,6 +97,14 @@ export class KcovLog {
     return low - 1;
   }
 
+  /** The records that the instruction at `unit` made: an edge has its own. */
+  madeAt(unit: number): (Logged & { readonly index: number })[] {
+    const made: (Logged & { readonly index: number })[] = [];
+    for (let record = this.before(unit + 1); record >= 0 && this.#units.at(record) === unit; record--)
+      made.push({ ...this.at(record), index: this.#indexes.at(record) });
+    return made;
+  }
+
   /** The record that wrote a place of a buffer last before a unit; undefined: it is not known. */
   writer(area: number, index: number, unit: number): number | undefined {
     this.#places ??= this.#byPlace();

@@ -123,7 +123,7 @@ export class OpenedRun {
       remotes: kernel?.elf && new RemoteFunctions(kernel.elf),
       tidPlace: kernel && !kernel.isWhole ? kernel.tidPlace : image && tidPlace(image),
     };
-    this.data = new Data(this.session, pc => this.#placeOf(pc));
+    this.data = new Data(this.session, pass.log, pc => this.#placeOf(pc));
     if (pass.exact) states?.take(pass.trace, pass.exact, kind.title);
     this.#states = states;
     this.#sources = sources;
@@ -297,9 +297,10 @@ export class OpenedRun {
     const { session } = this;
     if (this.#linesOnly && session.frame.image === this.#linesOnly) return undefined;
     return session.locals.slice(0, VARIABLES_MAX).map(variable => {
-      const value = session.valueOf(variable);
       const { name, isParameter, type } = variable;
-      return { name, isParameter, type: type.name, value: value && session.show(value) };
+      const isStored = session.isStored(variable);
+      const value = isStored ? session.valueOf(variable) : undefined;
+      return { name, isParameter, isStored, type: type.name, value: value && session.show(value) };
     });
   }
 

@@ -1,7 +1,9 @@
-// The first script of the page as a folder. The scripts and all files of the first program are
-// requested at once, before any of them is there, so that the line is never idle.
+// The first script of the page as a folder. A browser that has kept lines of the last visit needs
+// only the page to draw them, so the page has the line to itself. Else the scripts and all files of
+// the first program are requested at once, before any of them is there, and the line is never idle.
 import type { Assets } from '../protocol.ts';
 import { fetchFile } from './fetch.ts';
+import { NAMES } from './kept-names.ts';
 import { startFolder } from './scripts.ts';
 
 const early = new Map<string, Promise<Uint8Array>>();
@@ -31,5 +33,20 @@ async function requestProgram(): Promise<void> {
   request(image);
 }
 
-startFolder(early);
-void requestProgram().catch(() => {});
+/** Has the browser lines of an earlier visit? The page sees whether they are of this build. */
+function hasLines(): boolean {
+  try {
+    return Object.values(NAMES).some(name => localStorage.getItem(name) !== null);
+  } catch {
+    return false; // not allowed here
+  }
+}
+
+// Without an origin (a sandboxed frame, or a folder on the disk) a page may not request the files
+// beside it; the page as one file needs none.
+if (origin === 'null') location.replace(new URL(`kcovbox.html${location.hash}`, document.baseURI));
+else if (hasLines()) void startFolder(early, true).then(requestProgram, () => {});
+else {
+  void startFolder(early);
+  void requestProgram().catch(() => {});
+}

@@ -13,14 +13,15 @@ import { base, inlined, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { OWN_NAME, Own } from './own.tsx';
-import { type Place, readPlace, writePlace } from './place.ts';
+import { type Followed, type Place, readPlace, writePlace } from './place.ts';
 import { Share } from './share.tsx';
 import type { Shown } from './shown.ts';
 import { Source } from './source.tsx';
 import { State } from './state.tsx';
-import { Terminal } from './terminal.tsx';
+import { type OutputCommands, Terminal } from './terminal.tsx';
 import { TimeAxis, type TimeCommands } from './time-axis.tsx';
 import { useKeys } from './use-keys.ts';
+import { type Spot, useTrail } from './use-trail.ts';
 
 export function App() {
   const client = useMemo(() => new Client(), []);
@@ -40,12 +41,13 @@ export function App() {
   const [measure, setMeasure] = useState<Measure>('kcov');
   const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
   const [moments, setMoments] = useState<{ place: string; rows: readonly MomentRow[] }>();
-  const [datum, setDatum] = useState<string>();
+  const [datum, setDatum] = useState<Followed>();
   const [way, setWay] = useState<Way>('files');
   const help = useRef<HTMLDialogElement>(null);
   const datumField = useRef<HTMLInputElement>(null);
   const unitField = useRef<HTMLInputElement>(null);
   const time = useRef<TimeCommands>();
+  const output = useRef<OutputCommands>();
   /** Of the text that is shown. */
   const lineCount = useRef(0);
   const [message, setMessage] = useState('');
@@ -81,18 +83,44 @@ export function App() {
     if (frame && frame.line > 0) setShown({ file: frame.file, line: frame.line });
   }, []);
 
-  /** Moment and line of an address. */
-  const goTo = useCallback(
-    async ({ unit, file, line, datum: what }: Place, { first, last }: Opened) => {
-      const at = unit === undefined ? {} : { unit: Math.max(first, Math.min(unit, last)) };
-      take(await client.ask('seek', at));
-      if (file !== undefined) setShown({ file, line: line ?? 1 });
-      if (what === undefined) return;
+  /** From now on the datum is the one that has this name here. */
+  const followHere = useCallback(
+    async (what: string, { unit, hart, level }: Pick<Focus, 'unit' | 'hart' | 'level'>) => {
       await client.ask('follow', { what });
-      setDatum(what);
+      setDatum({ what, unit, hart, level });
     },
-    [client, take],
+    [client],
   );
+
+  /** Moment, line and datum of an address. */
+  const goTo = useCallback(
+    async ({ unit, file, line, datum: what, named }: Place, { first, last }: Opened) => {
+      const at = (to: number | undefined) =>
+        to === undefined ? {} : { unit: Math.max(first, Math.min(to, last)) };
+      if (what !== undefined && named !== undefined && named !== unit)
+        await followHere(what, await client.ask('seek', at(named)));
+      const now = await client.ask('seek', at(unit));
+      take(now);
+      if (file !== undefined) setShown({ file, line: line ?? 1 });
+      if (what !== undefined && (named === undefined || named === unit)) await followHere(what, now);
+    },
+    [client, take, followHere],
+  );
+
+  const returnTo = async ({ unit, hart, level, shown: line, datum: followed }: Spot): Promise<void> => {
+    if (followed && followed !== datum) {
+      const { what, ...named } = followed;
+      await client.ask('seek', { unit: named.unit, hart: named.hart });
+      await client.ask('look', { level: named.level });
+      await client.ask('follow', { what });
+    }
+    await client.ask('seek', { unit, hart });
+    const now = await client.ask('look', { level });
+    // All at once, so that nothing but this place is noted.
+    setDatum(followed);
+    setFocus(now);
+    setShown(line);
+  };
 
   const open = useCallback(
     (
@@ -200,7 +228,7 @@ export function App() {
   }, [doing, open, openPlace]);
 
   const place: Place = {
-    ...{ embed, program, run, datum },
+    ...{ embed, program, run, datum: datum?.what, named: datum?.unit },
     ...{ unit: focus?.unit, file: shown?.file, line: shown?.line },
   };
   useEffect(() => {
@@ -256,14 +284,13 @@ export function App() {
   const follow = (what: string, thenGo = false) =>
     doing(async () => {
       setMessage('');
-      await client.ask('follow', { what });
-      setDatum(what);
+      if (focus) await followHere(what, focus);
       if (thenGo) await goToWrite(what, 'back');
     });
   const write = (direction: 'forward' | 'back') =>
     doing(async () => {
       if (datum === undefined) setMessage('choose a datum first: a variable, a register or a word (d)');
-      else await goToWrite(datum, direction);
+      else await goToWrite(datum.what, direction);
     });
   const line = shown && `${shown.file}:${shown.line}`;
   const goLine = (by: 1 | -1): void => {
@@ -282,6 +309,13 @@ export function App() {
       if (next) take(await client.ask('seek', { ...next }));
       else setMessage(`${place} does not run ${by > 0 ? 'behind' : 'before'} this moment`);
     });
+  const trail = useTrail(opened, focus, shown, datum);
+  const goBack = (by: 1 | -1) =>
+    doing(async () => {
+      const spot = trail(by);
+      if (spot) await returnTo(spot);
+      else setMessage(by < 0 ? 'this is where you began' : 'this is the last place at which you were');
+    });
   const goFrame = (by: 1 | -1): void => {
     const level = (focus?.level ?? 0) + by;
     if (focus?.frames[level]) void look({ level });
@@ -293,6 +327,10 @@ export function App() {
       end: () => opened && void seek(opened.last),
       'event-before': () => time.current?.event(-1),
       'event-next': () => time.current?.event(1),
+      'output-before': () => output.current?.line(-1),
+      'output-next': () => output.current?.line(1),
+      back: () => void goBack(-1),
+      again: () => void goBack(1),
       'line-before': () => goLine(-1),
       'line-next': () => goLine(1),
       breakpoint: () => line && void toggle(line),
@@ -449,7 +487,7 @@ export function App() {
               <State
                 client={client}
                 focus={focus}
-                datum={datum}
+                datum={datum?.what}
                 field={datumField}
                 onLook={look}
                 onFollow={follow}
@@ -470,7 +508,9 @@ export function App() {
                 onSeek={seek}
               />
             )}
-            {opened && details && focus && <Terminal opened={opened} focus={focus} />}
+            {opened && details && focus && (
+              <Terminal opened={opened} focus={focus} commands={output} onSeek={seek} />
+            )}
           </div>
         </main>
       ) : (

@@ -4,6 +4,8 @@ import { useAnswer } from './answer.ts';
 import type { BrowseProps } from './browse-props.ts';
 
 const SHOWN = 400;
+/** All hooks of kcov begin with it, and their ends would be cut off. */
+const HOOK = /^__sanitizer_cov_/;
 
 export function Functions({ client, opened, measure, shown, onShow }: BrowseProps) {
   const [filter, setFilter] = useState('');
@@ -23,11 +25,11 @@ export function Functions({ client, opened, measure, shown, onShow }: BrowseProp
           <li key={`${name} ${file} ${line}`}>
             <button
               type="button"
-              title={`${file}:${line}, ${covered} of ${total} points`}
+              title={`${name}, ${file}:${line}, ${covered} of ${total} points`}
               aria-current={shown?.file === file && shown.line === line ? 'true' : undefined}
               onClick={() => onShow({ file, line })}
             >
-              <span class="path">{name}</span>
+              <span class="path">{name.replace(HOOK, '…')}</span>
               <span class="count">
                 {isLeast ? '≥ ' : ''}
                 {calls.toLocaleString('en-US')} ×

@@ -5,11 +5,10 @@
 // Kept are lines of programs of the menu only. The worker names the capsule of each answer by its
 // seal, a hash of its bytes, so the lines of a stranger's capsule never get the name of a program.
 import type { Assets, Lines, SourceLines } from '../protocol.ts';
+import { NAMES } from '../start/kept-names.ts';
 import { build } from './load.ts';
 import type { Place } from './place.ts';
 
-/** Those of an address without a place, and the last other ones. */
-const NAMES = { first: 'kcovbox-lines-first', last: 'kcovbox-lines-last' };
 /** Letters; larger files are not kept. */
 const MOST = 500_000;
 

@@ -7,6 +7,10 @@ export type Act =
   | 'end'
   | 'event-before'
   | 'event-next'
+  | 'output-before'
+  | 'output-next'
+  | 'back'
+  | 'again'
   | 'line-before'
   | 'line-next'
   | 'breakpoint'
@@ -57,6 +61,10 @@ export const ACTS: readonly ActKey[] = [
   { act: 'end', key: '>', title: 'to the end of the run' },
   { act: 'event-before', key: '[', title: 'to the event before' },
   { act: 'event-next', key: ']', title: 'to the next event' },
+  { act: 'output-before', key: '(', title: 'to the line of output before' },
+  { act: 'output-next', key: ')', title: 'to the next line of output' },
+  { act: 'back', key: 'z', title: 'back to where you were' },
+  { act: 'again', key: 'Z', title: 'forth again' },
   { act: 'line-before', key: 'k', title: 'the line above in the source' },
   { act: 'line-next', key: 'j', title: 'the line below in the source' },
   { act: 'breakpoint', key: 'b', title: 'a breakpoint at the line, or none' },

@@ -7,12 +7,21 @@ export interface Place {
   readonly unit?: number | undefined;
   readonly file?: string | undefined;
   readonly line?: number | undefined;
-  /** The datum that is followed. */
+  /** The datum that is followed, and the moment at which it has this name. */
   readonly datum?: string | undefined;
+  readonly named?: number | undefined;
   /** In a frame of <kcovbox-run>; '1': it is. */
   readonly embed?: '1' | undefined;
   /** A capsule comes from the page around the frame. */
   readonly wait?: '1' | undefined;
+}
+
+/** A datum by the name that it had at a moment. */
+export interface Followed {
+  readonly what: string;
+  readonly unit: number;
+  readonly hart: number;
+  readonly level: number;
 }
 
 /** Anything that is no place is left out: anybody may write the address. */
@@ -30,6 +39,7 @@ export function readPlace(hash: string): Place {
     file: words.get('file') ?? undefined,
     line: number('line'),
     datum: words.get('datum')?.slice(0, 200) || undefined,
+    named: number('named'),
     embed: words.get('embed') === '1' ? '1' : undefined,
     wait: words.get('wait') === '1' ? '1' : undefined,
   };

@@ -78,27 +78,37 @@ class Dot extends GutterMarker {
 }
 const DOT = new Dot();
 
-const hitsGutter = gutter({
-  class: 'g-hits',
-  markers: view => {
-    const { lines } = view.state.field(marksField);
-    const builder = new RangeSetBuilder<GutterMarker>();
-    for (const [line, state, hits] of [...lines].sort(([a], [b]) => a - b)) {
-      if (line > view.state.doc.lines) continue;
-      const at = view.state.doc.line(line).from;
-      const text =
-        state === 'uncovered'
-          ? '0'
-          : hits > 0
-            ? hits.toLocaleString('en-US')
-            : state === 'unknown'
-              ? '?'
-              : '✓';
-      builder.add(at, at, new Hits(text, STATE_TEXT[state]));
-    }
-    return builder.finish();
+/** A click beside a line is one on the line. */
+const onClick = (act: (line: number) => void) => ({
+  click(view: EditorView, block: { readonly from: number }) {
+    act(view.state.doc.lineAt(block.from).number);
+    return true;
   },
 });
+
+const hitsGutter = (act: (line: number) => void) =>
+  gutter({
+    class: 'g-hits',
+    domEventHandlers: onClick(act),
+    markers: view => {
+      const { lines } = view.state.field(marksField);
+      const builder = new RangeSetBuilder<GutterMarker>();
+      for (const [line, state, hits] of [...lines].sort(([a], [b]) => a - b)) {
+        if (line > view.state.doc.lines) continue;
+        const at = view.state.doc.line(line).from;
+        const text =
+          state === 'uncovered'
+            ? '0'
+            : hits > 0
+              ? hits.toLocaleString('en-US')
+              : state === 'unknown'
+                ? '?'
+                : '✓';
+        builder.add(at, at, new Hits(text, STATE_TEXT[state]));
+      }
+      return builder.finish();
+    },
+  });
 
 const breakGutter = (toggle: (line: number) => void) =>
   gutter({
@@ -187,9 +197,9 @@ export function Source({
           EditorView.editable.of(false),
           EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `source of ${acts.current.path}` }),
           breakGutter(line => acts.current.onToggle(placeOf(line))),
-          lineNumbers(),
+          lineNumbers({ domEventHandlers: onClick(line => acts.current.onLine(placeOf(line))) }),
           marksField,
-          hitsGutter,
+          hitsGutter(line => acts.current.onLine(placeOf(line))),
           colours,
           EditorView.domEventHandlers({
             click(event, editor) {

@@ -82,7 +82,7 @@ export function State({
         {!focus.variables && <p class="empty">The kernel's types are being loaded.</p>}
         {focus.variables?.length === 0 && <p class="empty">There are none here.</p>}
         <dl>
-          {focus.variables?.map(({ name, type, value }) => (
+          {focus.variables?.map(({ name, type, value, isStored }) => (
             <div key={name}>
               <dt title={type}>
                 <button
@@ -96,7 +96,7 @@ export function State({
                 </button>
               </dt>
               <dd>
-                {value ?? <i>optimised out</i>}
+                {value ?? <i>{isStored ? 'optimised out' : 'not yet stored'}</i>}
                 {value !== undefined && (
                   <button
                     type="button"
@@ -129,14 +129,15 @@ export function State({
           {focus.registers.map(([name, value]) => (
             <div key={name}>
               <dt>
-                {name === 'pc' || name === 'zero' ? (
+                {name === 'zero' ? (
                   name
                 ) : (
                   <button
                     type="button"
                     class="name"
-                    aria-pressed={datum === `$${name}`}
-                    onClick={() => onFollow(`$${name}`)}
+                    aria-pressed={name === 'pc' ? undefined : datum === `$${name}`}
+                    title={name === 'pc' ? 'look at its code' : `follow ${name} as a datum`}
+                    onClick={() => (name === 'pc' ? onLook({ level: 0 }) : onFollow(`$${name}`))}
                   >
                     {name}
                   </button>

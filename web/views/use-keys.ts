@@ -27,7 +27,9 @@ function rowOf(event: KeyboardEvent): MotionKey | ActKey | undefined {
   const target = event.target as HTMLElement;
   if (event.ctrlKey || event.altKey || event.metaKey || target.closest('dialog')) return undefined;
   const isField =
-    /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !/^(radio|checkbox)$/.test(typeOf(target));
+    /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) &&
+    !/^(radio|checkbox)$/.test(typeOf(target)) &&
+    !target.closest('.terminal'); // its field takes no text
   if (isField) return undefined;
   return MOTIONS.find(({ key }) => key === event.key) ?? ACTS.find(({ key }) => key === event.key);
 }
