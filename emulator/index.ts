@@ -50,7 +50,7 @@ export { createMachine } from './machine/engine-pair.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
 export { Machine } from './machine/machine.ts';
-export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
+export { MAX_HARTS, MIB, nodeOf, RAM_BASE } from './machine/memory-map.ts';
 export type {
   EngineKind,
   KcovMode,

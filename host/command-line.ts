@@ -11,6 +11,8 @@ export interface CommandLineOptions {
   readonly kcov: 'device' | 'guest' | 'off';
   readonly seed?: bigint | undefined;
   readonly append?: string;
+  /** Devices whose drivers are probed right before the program, by their nodes' names. */
+  readonly probeLate?: readonly string[] | undefined;
   /** More variables of the program's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** The word that says how the guest's tty begins; default: as a stream of bytes as they are. */
@@ -80,6 +82,7 @@ export function commandLine(
     `kcov=${options.kcov}`,
     ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
     ...(options.append ? [options.append] : []),
+    ...(options.probeLate?.length ? [`probe_late=${options.probeLate.join(',')}`] : []),
     options.tty ?? 'tty=stream', // the first of equal words counts
   ].join(' ');
   const env = Object.entries(options.env ?? {}).map(variable);

@@ -35,7 +35,7 @@ async function runHostile(
 ): Promise<number> {
   const { runs, first: firstSeed, maxInsns } = options;
   const misdirects = options.misdirect === true;
-  const { machine, devices } = await prepare(program, args, options, isGiven('dialect'));
+  const { machine, devices } = await prepare(program, args, options, isGiven('dialect'), true);
   const line = progressLine();
   const progress = (done: number, all: number): void => line.show(`${done} of ${all} runs`, done === all);
   const what = { machine, devices, runs, firstSeed, misdirects, maxInsns };
@@ -68,8 +68,9 @@ export function addHostile(command: Command): void {
       '\nA hostile device is the model of the device behind a layer that makes faults of all kinds,\n' +
         'at events that the seed chooses: any value of a register, interrupts at any time, DMA with\n' +
         'any contents to the address that the driver gave. Each seed has its own rate and subset of\n' +
-        'the kinds. A run begins at a snapshot shortly before the probe of the driver, and is the run\n' +
-        'of kcovbox run --hostile DEVICE:SEED with empty standard input. Its outcome is the worst of:\n' +
+        'the kinds. The driver is probed when the program is loaded. A run begins at a snapshot shortly\n' +
+        'before that, and is the run of kcovbox run --hostile DEVICE:SEED with empty standard input.\n' +
+        'Its outcome is the worst of:\n' +
         OUTCOME_HELP +
         'The last three are printed, each kind once, with the command that repeats it; the exit status\n' +
         'is then 1. --misdirect also drops writes and misreads memory, which no driver survives without\n' +

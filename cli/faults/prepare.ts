@@ -1,6 +1,6 @@
 // Parts that a sweep shares with hostile devices: the guest, the devices under test, and the
 // shell line that repeats one of the runs.
-import type { MachineOptions } from '../../emulator/index.ts';
+import { type MachineOptions, nodeOf } from '../../emulator/index.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { machineOptions } from '../../host/machine.ts';
@@ -28,11 +28,13 @@ interface Prepared {
 /** The words of the command line before those of such a verb: node, script, faults, its name. */
 const VERB_WORDS = 4;
 
+/** `probesLate`: the drivers start with the program, as with `run --hostile`. */
 export async function prepare(
   program: string,
   args: readonly string[],
   options: UnderTest,
   isDialectGiven: boolean,
+  probesLate: boolean,
 ): Promise<Prepared> {
   if (options.engine === 'lockstep') throw new UserError('--engine lockstep: only jit or interp here');
   const { append } = options;
@@ -51,9 +53,13 @@ export async function prepare(
     interactive: false,
   };
   const more = [...words, ...(append ? [append] : [])].join(' ');
-  const images = await prepareGuest(program, args, { ...choice, ...(more !== '' && { append: more }) });
   const ownNames = own.devices.map(({ definition }) => definition.name);
   const devices = options.of ?? (ownNames.length > 0 ? ownNames : ['edu']);
+  const images = await prepareGuest(program, args, {
+    ...choice,
+    ...(probesLate && { probeLate: devices.map(nodeOf) }),
+    ...(more !== '' && { append: more }),
+  });
   return { machine: machineOptions(images, choice), devices, run: describe(images, choice, [], false) };
 }
 

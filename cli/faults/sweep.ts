@@ -37,7 +37,7 @@ async function runSweep(
 ): Promise<number> {
   const { output, events, kind: kinds = USUAL_KINDS, maxInsns } = options;
   if (output !== undefined) checkOutput(output);
-  const { machine, devices, run } = await prepare(program, args, options, isGiven('dialect'));
+  const { machine, devices, run } = await prepare(program, args, options, isGiven('dialect'), false);
   const progress = progressLine();
   const showRuns = (done: number, all: number): void => progress.show(`${done} of ${all} runs`, done === all);
   const what = { machine, devices, kinds, events, maxInsns, isEngineFixed: isGiven('engine') };

@@ -6,6 +6,7 @@ import {
   type EngineKind,
   type Extensions,
   type KcovMode,
+  nodeOf,
   parseFaults,
   parseHostile,
   type Schedule,
@@ -68,6 +69,8 @@ async function runProgram(
   checkOutputs(outputs);
   const images: GuestImages = await prepareGuest(program, args, {
     ...choice,
+    // As in `kcovbox faults hostile`, whose runs begin at the probe.
+    probeLate: choice.hostile?.map(({ device }) => nodeOf(device)),
     ...(append === '' ? {} : { append }),
   });
   const recording = outputs.record === undefined ? undefined : await import('../run/save-capsule.ts');

@@ -53,7 +53,7 @@ async function run(
 ): Promise<number> {
   if (options.smp === 1) throw new UserError('one hart has one order: give --smp 2 or more');
   const { runs, first: firstSeed, maxInsns } = options;
-  const { machine } = await prepare(program, args, options, isGiven('dialect'));
+  const { machine } = await prepare(program, args, options, isGiven('dialect'), false);
   const line = progressLine();
   const progress = (done: number, all: number): void => line.show(`${done} of ${all} runs`, done === all);
   const what = { machine, schedules, runs, firstSeed, maxInsns, isEngineFixed: isGiven('engine') };

@@ -38,6 +38,13 @@ export function virtioSlot(n: number): Region {
   return { base: base + n * size, size, irq: irq + n };
 }
 
+/**
+ * The node of the device tree of a device that can have faults; without the address where the
+ * device has a kind of its own.
+ */
+export const nodeOf = (device: string): string =>
+  device.replace(/^virtio(\d)$/, (_, n) => `virtio_mmio@${virtioSlot(Number(n)).base.toString(16)}`);
+
 /** Devices of the user's own, in the order in which they are given. */
 export const USER_SLOTS = 8;
 export function userSlot(n: number): Region {

@@ -40,7 +40,7 @@ int device_probe(struct device *dev, const struct driver_row *row)
     return err;
 }
 
-static int probe_any(struct device *dev)
+int probe_any(struct device *dev)
 {
     for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
         if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
@@ -101,6 +101,8 @@ struct device *device_add(const struct driver_row *row, const struct bus *bus,
     dev->id = id;
     dev->present = true;
     dev->deferred = false;
+    if (probe_is_late(dev))
+        return dev;
     if (row)
         device_probe(dev, row);
     else

@@ -39,6 +39,7 @@ struct device *device_list(void);
 void devices_retry(void); /* (driver_lock) probes deferred devices again */
 /* All need driver_lock. */
 int device_probe(struct device *dev, const struct driver_row *row);
+int probe_any(struct device *dev);                    /* with the first driver that matches */
 int device_release(struct device *dev, bool is_lost); /* from its driver */
 struct device *device_find(const struct bus *bus, const char *name);
 /* opt/hotplug */
@@ -55,6 +56,15 @@ static inline int node_gate_open(struct device *dev, const char *name, const str
     return 0;
 }
 static inline void node_gate_close(const struct file_ops *gate) {}
+#endif
+/* opt/lateprobe: the device is probed by probe_late_devices() instead of now. */
+#ifdef CONFIG_LATE_PROBE
+bool probe_is_late(const struct device *dev);
+#else
+static inline bool probe_is_late(const struct device *dev)
+{
+    return false;
+}
 #endif
 /* opt/sysfs */
 int device_bind(const struct bus *bus, const char *driver, const char *device);

@@ -134,6 +134,12 @@ void binding_leave(struct binding *b);
 /* ---- For buses, and for device management in driver/ ---- */
 
 void drivers_probe(void);
+/* opt/lateprobe: probes the devices that "probe_late" names. */
+#ifdef CONFIG_LATE_PROBE
+void probe_late_devices(void);
+#else
+static inline void probe_late_devices(void) {}
+#endif
 /*
  * Adds the device of this name, or marks it present again, and tries to bind it: to the driver of
  * row, or with 0 to the first that matches. NULL: no memory. (driver_lock)

@@ -144,6 +144,7 @@ static void init_main(void *arg)
     fs_limit_root();
     run_init();
     report_boot();
+    probe_late_devices();
     fail_first_program();
     trap_return(current->tf);
 }

@@ -1,6 +1,7 @@
 // A program many times with a hostile twin of its devices (emulator/bus/hostile.ts), each run with
 // a seed of its own. All runs begin at one snapshot, shortly before the first event of a device:
-// the probe of its driver. Run SEED is `kcovbox run --hostile DEVICE:SEED`.
+// the probe of its driver, which the kernel delays until the program is loaded. Run SEED
+// is `kcovbox run --hostile DEVICE:SEED`.
 import { HostError, type MachineOptions } from '../../emulator/index.ts';
 import { Guest } from './guest.ts';
 import { checkEnds, isBad, type Judged, judge, kindOf, type Outcome } from './outcome.ts';

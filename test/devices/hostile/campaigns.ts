@@ -1,7 +1,12 @@
 // Each driver of the kernel with a hostile device: probe and use, from a snapshot, with KASAN and
 // lockdep.
 import { join } from 'node:path';
-import { DEFAULT_EXTENSIONS, type VirtioOption } from '../../../emulator/index.ts';
+import {
+  DEFAULT_EXTENSIONS,
+  type MachineOptions,
+  nodeOf,
+  type VirtioOption,
+} from '../../../emulator/index.ts';
 import { loadDevice } from '../../../host/device.ts';
 import { prepareGuest } from '../../../host/guest.ts';
 import { machineOptions } from '../../../host/machine.ts';
@@ -36,8 +41,8 @@ export const SETUPS: Readonly<Record<string, Setup>> = {
   thermo: { device: 'thermo', own: THERMO },
 };
 
-/** Runs seeds `firstSeed` and the next ones. */
-export async function runSetup(name: string, firstSeed: number, runs: number): Promise<Campaign> {
+/** The guest of a setup, and the device that is hostile. */
+export async function prepareSetup(name: string): Promise<{ machine: MachineOptions; device: string }> {
   const { device, virtio, legacy = true, own } = SETUPS[name]!;
   const devices = own ? [loadDevice(join(ROOT, 'examples', `${own.files}.ts`))] : [];
   const program = own ? join(ROOT, 'examples', own.program) : join(ROOT, 'test/devices/hostile/use.c');
@@ -47,6 +52,7 @@ export async function runSetup(name: string, firstSeed: number, runs: number): P
     conf: 'openbsd+kasan+lockdep',
     kcov: 'off',
     devices,
+    probeLate: [nodeOf(device)],
     drivers: own ? [join(ROOT, 'examples', `${own.files}.c`)] : [],
   });
   const choice = {
@@ -63,6 +69,11 @@ export async function runSetup(name: string, firstSeed: number, runs: number): P
     env: {},
   };
   const virtioDevices = { virtio: virtio ? [virtio] : [], virtioLegacy: legacy };
-  const machine = { ...machineOptions(guest, choice), ...virtioDevices };
+  return { machine: { ...machineOptions(guest, choice), ...virtioDevices }, device };
+}
+
+/** Runs seeds `firstSeed` and the next ones. */
+export async function runSetup(name: string, firstSeed: number, runs: number): Promise<Campaign> {
+  const { machine, device } = await prepareSetup(name);
   return campaign({ machine, devices: [device], runs, firstSeed, misdirects: false });
 }
