@@ -26,7 +26,7 @@ export type End =
   | 'ended'
   /** A call sleeps, and nothing can wake it. */
   | 'asleep'
-  /** The instructions for one program are spent. */
+  /** A call has spent its instructions. */
   | 'hang'
   | 'panic';
 
@@ -57,7 +57,7 @@ export interface Execution {
 export interface ExecutorOptions {
   /** The guest: a kernel of dialect linux, and the agent as its program. */
   readonly machine: MachineOptions;
-  /** Instructions after which a program hangs. */
+  /** Instructions after which a call hangs. */
   readonly budget?: number;
   /** 'boot': no snapshot; the guest boots for each program. To see what snapshots are worth. */
   readonly reset?: 'snapshot' | 'boot';
@@ -65,7 +65,10 @@ export interface ExecutorOptions {
   readonly canaries?: CanaryTable | undefined;
 }
 
-/** A call that cannot be interrupted has so long: five ticks of the agent. */
+/**
+ * A call that cannot be interrupted has so long: five ticks of the agent, and longer than touching
+ * all of RAM takes with all checks of the kernel.
+ */
 export const BUDGET = 50_000_000;
 /** Virtual time, idle time included, after which a program sleeps without end: twenty ticks. */
 const PATIENCE = 200_000_000;
@@ -183,7 +186,7 @@ export class Executor {
     this.executions++;
     const before = m.spent;
     m.stopsAtMark = MARK.DONE;
-    const end = this.#run();
+    const end = this.#run(program.calls.length);
     m.stopsAtMark = undefined;
     return {
       end,
@@ -210,14 +213,25 @@ export class Executor {
     this.#printed = 0;
   }
 
-  #run(): End {
+  #run(calls: number): End {
     const m = this.machine;
-    const limit = m.spent + this.#budget;
-    const deadline = m.time + this.#budget + PATIENCE;
+    let [limit, deadline, begun] = [0, 0, 0];
+    const extend = (): void => {
+      limit = m.spent + this.#budget;
+      deadline = m.time + this.#budget + PATIENCE;
+    };
+    extend();
     for (;;) {
       const result = m.run(limit - m.spent, deadline - m.time);
       if (m.stopsAtMark === undefined) return 'done';
-      if (result.kind === 'budget' && m.spent >= limit) return 'hang';
+      if (result.kind === 'budget' && m.spent >= limit) {
+        // Programs of many calls may take long; one call must not.
+        const now = this.#called(calls).length;
+        if (now === begun) return 'hang';
+        begun = now;
+        extend();
+        continue;
+      }
       if (result.kind === 'budget' && m.time >= deadline) return 'asleep';
       if (result.kind === 'budget') continue; // devices had much to do
       if (result.kind === 'halt') return 'asleep';

@@ -141,6 +141,17 @@ static void protection_holds_for_other_processes(void)
     munmap(page, 4096);
 }
 
+/* The pages of shared memory that nobody touches cost time, too. */
+static void shared_memory_is_smaller_than_memory(void)
+{
+    int flags = MAP_SHARED | MAP_ANONYMOUS;
+    char *pages = mmap(NULL, 8 << 20, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+    CHECK(pages != MAP_FAILED && munmap(pages, 8 << 20) == 0);
+    CHECK(mmap(NULL, 1UL << 36, PROT_READ, flags, -1, 0) == MAP_FAILED && errno == ENOMEM);
+    CHECK(mmap(NULL, 1UL << 33, PROT_READ, flags, -1, 0) == MAP_FAILED && errno == ENOMEM);
+}
+
 static void execveat_runs_descriptors(void)
 {
     char *argv[] = {"calls", "exit", NULL}, *env[] = {NULL};
@@ -278,6 +289,7 @@ int main(int argc, char **argv)
     RUN(attributes_need_something_to_have_them);
     RUN_ON_KERNEL(processes_read_one_another);
     RUN_ON_KERNEL(protection_holds_for_other_processes);
+    RUN_ON_KERNEL(shared_memory_is_smaller_than_memory);
     RUN_ON_KERNEL(execveat_runs_descriptors);
     RUN(close_range_closes_and_marks);
     RUN_ON_KERNEL(unshare_makes_it_our_own);

@@ -6,8 +6,11 @@ import { packageRoot } from '../../toolchain/index.ts';
 import { type GuestImages, type GuestOptions, prepareGuest } from '../guest.ts';
 import { imageOptions } from '../machine.ts';
 
-/** Enough for the kernel with all its checks; what is not used costs nothing. */
-const RAM_BYTES = 64 * 2 ** 20;
+/**
+ * Enough for the kernel with all its checks. A call that touches all of it must not look like one
+ * that hangs (BUDGET in fuzz/executor/executor.ts).
+ */
+const RAM_BYTES = 32 * 2 ** 20;
 
 export interface TargetOptions {
   /** Kernel configuration, which begins with linux; default: linux. */

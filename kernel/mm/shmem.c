@@ -55,6 +55,9 @@ static const struct vm_ops shmem_ops = {shmem_open, shmem_close, shmem_fault};
 int shmem_map(struct vma *vma)
 {
     size_t npages = (vma->end - vma->start) >> PAGE_SHIFT;
+    /* More than memory ever holds is refused, as by Linux's heuristic overcommit. */
+    if (npages > pages_total_count())
+        return -ENOMEM;
     struct shmem *s = kzalloc(sizeof(*s) + npages * sizeof(pa_t));
     if (!s)
         return -ENOMEM;

@@ -33,7 +33,7 @@ export const campaignConfig = z.strictObject({
     .min(100_000)
     .max(10_000_000_000)
     .default(50_000_000)
-    .describe('instructions after which a program hangs'),
+    .describe('instructions after which a call hangs'),
   batches: z.int().min(1).max(1024).default(16).describe('of an epoch'),
   perBatch: z.int().min(8).max(65_536).default(64).describe('executions of a batch'),
 });

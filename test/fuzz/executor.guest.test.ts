@@ -8,6 +8,7 @@ import { afterAll, expect, it } from 'vitest';
 import type { KcovSink } from '../../emulator/index.ts';
 import { titleOf } from '../../fuzz/executor/title.ts';
 import {
+  BUDGET,
   Choice,
   campaignConfig,
   type EpochResult,
@@ -143,6 +144,21 @@ it('names what goes wrong as syzkaller does', async () => {
   const text =
     'xypanic: hart 0 thread 6 (agent): provoked\nbacktrace:\n  [<ffffffff8027c65a>] do_panic+0x20\n';
   expect(titleOf('panic', text, 'write')).toBe('kernel panic: provoked in do_panic');
+});
+
+it('a call that touches all of memory does not hang, and neither do several that touch much', async () => {
+  const checked = openTarget(await prepareTarget({ conf: 'linux+kasan+ubsan+lockdep' }));
+  const shared = parseProgram('mmap(vma(7), 0x100000000, 0x4, 0x8021, 0x0, 0x2000)\n', descriptions);
+  const all = parseProgram('mmap(vma(3), 0x10000000, 0x1, 0x8022, 0xffffffff, 0x0)\n', descriptions);
+  const much =
+    'mmap$fixed(vma(3), 0x1000000, 0x3, 0x8032, 0xffffffff, 0x0)\nmunmap(vma(3), 0x1000000)\n'.repeat(10);
+  for (const executor of [compiled, checked]) {
+    expect(executor.execute(shared).calls[0]!.value).toBe(BigInt.asUintN(64, -12n)); // ENOMEM
+    expect(executor.execute(all).end).toBe('ended'); // killed for want of memory
+    const { end, units } = executor.execute(parseProgram(much, descriptions));
+    expect(end).toBe('done');
+    expect(units).toBeGreaterThan(BUDGET);
+  }
 });
 
 it('constants of the descriptions have the values of the headers', async () => {
