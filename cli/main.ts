@@ -255,3 +255,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 export async function fuzzWorker(): Promise<void> {
   (await import('./fuzz/worker.ts')).serveBatches();
 }
+
+/** The same of `schedules`. */
+export async function schedulesWorker(): Promise<void> {
+  (await import('./schedules/search.ts')).serveParts();
+}

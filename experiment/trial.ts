@@ -2,9 +2,9 @@
 // spent. Points and bugs that are found accumulate.
 import { Sha256 } from '../emulator/base/sha256.ts';
 import { type MachineOptions, RUN_HASH_INTERVAL } from '../emulator/index.ts';
-import { reportLine } from '../run/faults/outcome.ts';
 import { describeInput, type RunDescription, type RunOutcome } from '../run/index.ts';
 import type { Arrival } from '../run/input.ts';
+import { reportLine } from '../run/many/outcome.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import { CoverageSet } from './coverage-set.ts';
 import { type Executed, executeOnce } from './execution.ts';

@@ -8,6 +8,10 @@ const NOT_OF_RUN = ['-o', '--output', '--events', '--kind', '--of', '--runs', '-
 /** The same without a value. */
 const FLAGS = ['--misdirect'];
 
+/** `--name=value`, or `-nvalue`. */
+const hasValue = (word: string, name: string): boolean =>
+  word.startsWith(name.startsWith('--') ? `${name}=` : name);
+
 /**
  * `words`: those behind the verb; `how`: the options that make the run what it is, in place of
  * `more`.
@@ -22,7 +26,7 @@ export function replayCommand(
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
-    const option = [...NOT_OF_RUN, ...more].find(name => word === name || word.startsWith(`${name}=`));
+    const option = [...NOT_OF_RUN, ...more].find(name => word === name || hasValue(word, name));
     if (i < end && FLAGS.includes(word)) continue;
     if (i >= end || option === undefined) kept.push(shellWord(word));
     else if (word === option) i++;

@@ -1,7 +1,7 @@
 // `kcovbox faults hostile`: a program many times with hostile devices, a seed for each run.
 import { type Command, Option } from 'commander';
 import { type Campaign, campaign } from '../../run/faults/hostile.ts';
-import { OUTCOMES } from '../../run/faults/outcome.ts';
+import { OUTCOMES } from '../../run/many/outcome.ts';
 import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';

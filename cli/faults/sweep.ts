@@ -1,9 +1,9 @@
 // `kcovbox faults sweep`: every kind of fault times the first events of each device.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FAULT_KINDS, type FaultKind, faultText } from '../../emulator/index.ts';
-import { isBad } from '../../run/faults/outcome.ts';
 import type { FaultSweep } from '../../run/faults/schema.ts';
 import { type Sweep, sweep } from '../../run/faults/sweep.ts';
+import { isBad } from '../../run/many/outcome.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { repeated } from '../io/repeated.ts';

@@ -1,7 +1,7 @@
 // The rows of a sweep as a table for people: events of one kind with one outcome are one line.
 import { type FaultEvent, type FaultKind, faultRow, faultText } from '../../emulator/index.ts';
-import { OUTCOMES, type Outcome } from '../../run/faults/outcome.ts';
 import type { Sweep, SweepRow } from '../../run/faults/sweep.ts';
+import { OUTCOMES, type Outcome } from '../../run/many/outcome.ts';
 import { printable } from '../io/fail.ts';
 
 /** Columns of the text that tells most. */

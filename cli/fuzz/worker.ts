@@ -1,6 +1,5 @@
 // A thread that executes batches of a campaign. It has the whole state of the campaign, and brings
 // it up to date with each epoch that the main thread sends.
-import { parentPort, workerData } from 'node:worker_threads';
 import type { MachineOptions } from '../../emulator/index.ts';
 import {
   type BatchResult,
@@ -13,6 +12,7 @@ import {
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import type { CanaryTable } from '../../run/bugs/canaries.ts';
 import type { CampaignConfig } from '../../run/fuzz/schema.ts';
+import { dataOf, serve } from '../io/threads.ts';
 
 export interface WorkerData {
   readonly machine: MachineOptions;
@@ -29,8 +29,7 @@ export type Task =
 
 export type Answer =
   | { readonly kind: 'batch'; readonly result: BatchResult }
-  | { readonly kind: 'cover'; readonly elements: readonly (readonly number[])[] }
-  | { readonly kind: 'error'; readonly message: string };
+  | { readonly kind: 'cover'; readonly elements: readonly (readonly number[])[] };
 
 /** The executor that a campaign's configuration asks for. */
 export const executorFor = (
@@ -41,22 +40,15 @@ export const executorFor = (
 
 /** Serves tasks until the main thread ends. */
 export function serveBatches(): void {
-  const { machine, config, canaries, texts } = workerData as WorkerData;
+  const { machine, config, canaries, texts } = dataOf<WorkerData>();
   const state = new State(config, loadDescriptions(texts));
   let executor: Executor | undefined;
   const open = (): Executor => (executor ??= executorFor(machine, config, canaries));
-  const answer = (task: Task): Answer | undefined => {
-    if (task.kind === 'epoch') state.add(task.result);
-    else if (task.kind === 'batch') return { kind: 'batch', result: runBatch(state, open(), task.batch) };
-    else return { kind: 'cover', elements: task.texts.map(text => coveredBy(state, open(), text)) };
+  serve((task: Task): Answer | undefined => {
+    if (task.kind === 'batch') return { kind: 'batch', result: runBatch(state, open(), task.batch) };
+    if (task.kind === 'cover')
+      return { kind: 'cover', elements: task.texts.map(text => coveredBy(state, open(), text)) };
+    state.add(task.result);
     return undefined;
-  };
-  parentPort!.on('message', (task: Task) => {
-    try {
-      const found = answer(task);
-      if (found) parentPort!.postMessage(found);
-    } catch (error) {
-      parentPort!.postMessage({ kind: 'error', message: (error as Error).message } satisfies Answer);
-    }
   });
 }

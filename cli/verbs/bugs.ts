@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import type { BugOutcome } from '../../run/bugs/outcome.ts';
 import { BUG_CLASSES, type Bug } from '../../run/bugs/row.ts';
 import type { BugListFile, BugRunFile, BugScoreFile } from '../../run/bugs/schema.ts';
-import { isBad, judge } from '../../run/faults/outcome.ts';
+import { isBad, judge } from '../../run/many/outcome.ts';
 import { campaignRuns } from '../bugs/campaign.ts';
 import { guardsOf } from '../bugs/guards.ts';
 import { BUG_CONF, type BugRun, runProgram } from '../bugs/guest.ts';

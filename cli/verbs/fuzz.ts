@@ -4,12 +4,12 @@ import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
 import { reproduce } from '../fuzz/repro.ts';
+import { jobsOption } from '../io/jobs.ts';
 import { repeated } from '../io/repeated.ts';
 import { parseCount, parseSeed, parseWithin } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
 
 const EXECUTIONS = 100_000;
-const JOBS_MAX = 256;
 const ROUNDS = 200;
 const SAMPLE = 5;
 
@@ -22,11 +22,6 @@ function parsePattern(text: string, before: string[] = []): string[] {
 
 const engineOption = (): Option =>
   new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
-const jobsOption = (): Option =>
-  new Option('-j, --jobs <n>', 'worker threads (default: processors); no result depends on it').argParser(
-    parseWithin(1, JOBS_MAX),
-  );
-
 /** The kernel is of dialect linux: the agent uses its kcov. */
 const withKernel = (command: Command): Command =>
   addRobustOptions(

@@ -174,7 +174,7 @@ function addOrderOptions(command: Command): void {
     .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
     .option(
       '--schedule <order>',
-      'use that seed, once the program runs, for rw, rp or pct:DEPTH[:UNITS] (docs/determinism.md)',
+      'use that seed, once the program runs, for rw, rp, pos or pct:DEPTH[:UNITS] (docs/determinism.md)',
       parseOrder,
     );
 }

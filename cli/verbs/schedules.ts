@@ -1,27 +1,32 @@
 // `kcovbox schedules`: a program many times, each time with another order of the harts.
+import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Schedule } from '../../emulator/index.ts';
-import { isBad, OUTCOMES } from '../../run/faults/outcome.ts';
-import { type Search, search } from '../../run/schedules/search.ts';
+import { isBad, OUTCOMES } from '../../run/many/outcome.ts';
+import type { Search } from '../../run/schedules/search.ts';
 import { replayCommand } from '../faults/command.ts';
 import { prepare, type UnderTest } from '../faults/prepare.ts';
 import { printable, UserError } from '../io/fail.ts';
+import { jobsOption } from '../io/jobs.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { parseCount, parseOrder, parseSeed } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
+import { searchIn } from '../schedules/search.ts';
 import { addDeviceOptions, addMachineOptions, addProgramOptions } from './run.ts';
 
 interface Options extends Omit<UnderTest, 'schedule'> {
   schedule?: Schedule[];
   runs: number;
   first: bigint;
+  jobs?: number;
 }
 
 const RUNS = 1000;
 const SCHEDULES: Schedule[] = [
   { kind: 'rw' },
   { kind: 'rp' },
+  { kind: 'pos' },
   { kind: 'pct', depth: 2 },
   { kind: 'pct', depth: 3 },
 ];
@@ -57,10 +62,12 @@ async function run(
   const line = progressLine();
   const progress = (done: number, all: number): void => line.show(`${done} of ${all} runs`, done === all);
   const what = { machine, schedules, runs, firstSeed, maxInsns, isEngineFixed: isGiven('engine') };
-  const found = await search({ ...what, progress });
+  // A device of the user's is code of this thread.
+  const jobs = options.device ? 1 : (options.jobs ?? availableParallelism());
+  const found = await searchIn(jobs, what, progress);
   line.clear();
   const words = process.argv.slice(VERB_WORDS);
-  const command = (how: string) => replayCommand(words, found.maxInsns, how, ['--schedule']);
+  const command = (how: string) => replayCommand(words, found.maxInsns, how, ['--schedule', '-j', '--jobs']);
   writeTo('-', text(found, command));
   return found.searched.some(({ finds }) => finds.length > 0) ? 1 : 0;
 }
@@ -71,7 +78,7 @@ export function register(program: Command): void {
     .description('search for races: run a program many times, each time with another order of the harts')
     .option(
       '--schedule <order>',
-      'search with rw, rp or pct:DEPTH[:UNITS] (repeatable; default: rw, rp, pct:2 and pct:3)',
+      'search with rw, rp, pos or pct:DEPTH[:UNITS] (repeatable; default: rw, rp, pos, pct:2 and pct:3)',
       (text: string, before: readonly Schedule[] = []) => [...before, parseOrder(text)],
     )
     .addOption(
@@ -79,19 +86,20 @@ export function register(program: Command): void {
         .argParser(parseCount)
         .default(RUNS),
     )
-    .addOption(
-      new Option('--first <hex>', 'the seed of the first run').argParser(parseSeed).default(1n, '1'),
-    );
+    .addOption(new Option('--first <hex>', 'the seed of the first run').argParser(parseSeed).default(1n, '1'))
+    .addOption(jobsOption());
   addProgramOptions(
     addRobustOptions(addDeviceOptions(addMachineOptions(command, { order: false }), { faults: false })),
   )
     .addHelpText(
       'after',
-      '\nEach run begins at a snapshot in front of the first instruction of the program, and is the\n' +
+      '\nEach run begins at a snapshot of the first moment at which two harts can run, and is the\n' +
         'run of kcovbox run --schedule ORDER --sched-seed SEED with empty standard input, so it can be\n' +
         'recorded, debugged backwards and explained (kcovbox why). The orders:\n' +
         '  rw      random walk: at each point any hart that can run is next\n' +
         '  rp      random priorities: at each point one hart gets a new one\n' +
+        '  pos     partial order sampling: each access has a priority, and the highest is next; those\n' +
+        '          that race with it get new ones\n' +
         '  pct:D   fixed priorities, and D - 1 points with a new lowest one\n' +
         'Points are counts of instructions, so they are also inside of the kernel; docs/determinism.md\n' +
         'describes the orders.\n' +

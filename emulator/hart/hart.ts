@@ -197,6 +197,8 @@ export class Hart {
 
   #interruptsChanged(): void {
     this.state.set(L.RECHECK, 1);
-    if (this.awake) this.state.set(L.WAITING, 0);
+    if (!this.waiting || !this.awake) return;
+    this.state.set(L.WAITING, 0);
+    this.ports.woken?.();
   }
 }

@@ -55,6 +55,8 @@ export interface HartPorts {
   timerChanged?(hart: number): void;
   /** A page of U-mode code is about to be looked up. True: the engine must stop in front of it. */
   stopsAtUser?: () => boolean;
+  /** A hart that waited, or was stopped, can run again. */
+  woken?: () => void;
   /** Replaced by the engine when it is attached. */
   code: CodePort;
 }

@@ -38,6 +38,7 @@ import { KCOV_CURRENT, KCOV_RECORDS, WHILE_RECORDING } from './kcov-inline/windo
 import { hartLines } from './lines.ts';
 import { MemoryHash } from './memory-hash.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
+import { nextAccess } from './next-access.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
 import { RunHasher } from './run-hash.ts';
 import type { RunResult } from './run-result.ts';
@@ -101,6 +102,8 @@ export class Machine implements SnapshotSource {
   stopped: RunResult | undefined;
   /** Makes `run` return in front of the first instruction in U-mode, once; before there was any. */
   stopsAtUser = false;
+  /** The same in front of the next turn for which a schedule chooses among several harts. */
+  stopsAtChoice = false;
   /** The same behind the first store to a register of fw_cfg. */
   stopsAtFwCfg = false;
   /** The same behind the next store that marks a moment with this number (devices/finisher.ts). */
@@ -139,7 +142,9 @@ export class Machine implements SnapshotSource {
     this.clock = new Clock(2 ** options.icountShift);
     this.clock.source = () => this.now();
     this.clock.onEarlier = at => this.#shorten(at);
-    this.scheduler = new Scheduler(options.harts, options.schedSeed, options.schedule);
+    this.scheduler = new Scheduler(options.harts, options.schedSeed, options.schedule, id =>
+      nextAccess(this.harts[id]!, this.ram),
+    );
     this.journal = new Journal(options.replay);
     const work = { spend: (units: number) => this.#spend(units) };
     const finish = {
@@ -203,6 +208,7 @@ export class Machine implements SnapshotSource {
         this.engine.requestExit();
         return true;
       },
+      woken: () => this.#woken(),
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
@@ -349,7 +355,7 @@ export class Machine implements SnapshotSource {
 
   /** From now on the harts take turns by `schedule`, which draws from `seed`. Between two runs. */
   reschedule(schedule: Schedule, seed: bigint): void {
-    this.scheduler.begin(this.time, this.spent, schedule, seed);
+    this.scheduler.begin(this.time, schedule, seed);
   }
 
   /**
@@ -426,8 +432,12 @@ export class Machine implements SnapshotSource {
       this.#events();
       if (this.stopped) return this.stopped;
       if (this.spent >= limit || this.time >= deadline || this.#workLeft <= 0) return { kind: 'budget' };
+      if (this.stopsAtChoice && this.scheduler.isChoice(this.time, this.#canRun)) {
+        this.stopsAtChoice = false;
+        return { kind: 'budget' };
+      }
       const next = Math.min(this.clock.next(), this.journal.next());
-      if (this.scheduler.pick(this.time, this.spent, h => this.#canRun(h))) {
+      if (this.scheduler.pick(this.time, this.spent, this.#canRun)) {
         const end = Math.min(next, deadline, this.scheduler.end);
         const stop = Math.min(limit, this.hasher?.next ?? Infinity);
         this.#quantum(
@@ -452,7 +462,7 @@ export class Machine implements SnapshotSource {
   /** In front of the first instruction in U-mode. */
   #reachedUser(): void {
     this.#isAtUser = false;
-    if (this.scheduler.awaitsBegin) this.scheduler.begin(this.time, this.spent);
+    if (this.scheduler.awaitsBegin) this.scheduler.begin(this.time);
     this.#isPaused ||= this.stopsAtUser;
     this.stopsAtUser = false;
   }
@@ -462,8 +472,12 @@ export class Machine implements SnapshotSource {
     if (this.#workLeft <= 0 && this.#isRunning) this.engine.requestExit();
   }
 
-  #canRun(id: number): boolean {
-    return (this.sbi === undefined || this.sbi.started(id)) && !this.harts[id]!.waiting;
+  readonly #canRun = (id: number): boolean =>
+    (this.sbi === undefined || this.sbi.started(id)) && !this.harts[id]!.waiting;
+
+  /** A hart can run again. If the running one was alone, its turn ends behind this instruction. */
+  #woken(): void {
+    if (this.#isRunning && this.scheduler.isAlone) this.#shorten(this.now() + 1);
   }
 
   #events(): void {

@@ -137,6 +137,7 @@ export class Sbi {
     s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
     this.#status[id] = STARTED;
     this.#p.drive(id);
+    hart.ports.woken?.();
   }
 
   reset(): void {

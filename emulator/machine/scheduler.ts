@@ -4,6 +4,7 @@
 // there are no slices. A schedule (schedule.ts) replaces the slices from `begin` on.
 
 import { Xoshiro } from '../base/xoshiro.ts';
+import type { Access } from './next-access.ts';
 import { Order, type OrderState } from './order.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -30,6 +31,8 @@ interface Saved {
 
 export class Scheduler {
   readonly #harts: number;
+  readonly #access: (hart: number) => Access | undefined;
+  readonly #able: number[] = [];
   #seed: bigint | undefined;
   #schedule: Schedule | undefined;
   /** Absent: round robin. */
@@ -39,8 +42,15 @@ export class Scheduler {
   #turn = 0;
   #end = 0;
 
-  constructor(harts: number, seed: bigint | undefined, schedule?: Schedule) {
+  /** `access`: of the next instruction of a hart. */
+  constructor(
+    harts: number,
+    seed: bigint | undefined,
+    schedule?: Schedule,
+    access: (hart: number) => Access | undefined = () => undefined,
+  ) {
     this.#harts = harts;
+    this.#access = access;
     this.#seed = seed;
     this.#schedule = schedule;
     this.reset();
@@ -61,16 +71,29 @@ export class Scheduler {
     return this.#schedule !== undefined && !this.#order && !this.#turns && this.#harts > 1;
   }
 
-  /**
-   * Begins the schedule, or another one with a seed of its own, at virtual time `now`, when all
-   * harts have spent `spent` units.
-   */
-  begin(now: number, spent: number, schedule = this.#schedule, seed = this.#seed): void {
+  /** The current hart runs until another one can, which ends its turn. */
+  get isAlone(): boolean {
+    return this.#order !== undefined && this.#end === Infinity;
+  }
+
+  /** The schedule would choose now among several harts. */
+  isChoice(now: number, canRun: (hart: number) => boolean): boolean {
+    if (!this.#order || (now < this.#end && !this.isAlone && canRun(this.#turn))) return false;
+    return this.#listAble(canRun).length > 1;
+  }
+
+  /** Units under the schedule in which a hart ran and others could. `spent`: of all harts. */
+  contended(spent: number): number {
+    return this.#order?.contended(spent) ?? 0;
+  }
+
+  /** Begins the schedule, or another one with a seed of its own, at virtual time `now`. */
+  begin(now: number, schedule = this.#schedule, seed = this.#seed): void {
     if (!schedule || this.#harts === 1) return;
     this.#schedule = schedule;
     this.#seed = seed;
     this.#turns = undefined;
-    this.#order = Order.begin(schedule, seed ?? 0n, this.#harts, spent);
+    this.#order = Order.begin(schedule, seed ?? 0n, this.#harts);
     this.#end = now;
   }
 
@@ -80,18 +103,11 @@ export class Scheduler {
       this.#end = Infinity;
       return canRun(0);
     }
-    if (now < this.#end && canRun(this.#turn)) return true;
+    if (now < this.#end && !this.isAlone && canRun(this.#turn)) return true;
+    if (this.#order) return this.#next(this.#order, now, spent, canRun);
     // Nothing is drawn while all harts wait: how often this is asked then depends on how the run is
     // cut.
     if (!this.#anyCanRun(canRun)) return false;
-    if (this.#order) {
-      const able = Array.from({ length: this.#harts }, (_, hart) => hart).filter(canRun);
-      const last = { hart: this.#turn, isWhole: now >= this.#end };
-      const { hart, units } = this.#order.next(last, spent, able);
-      this.#turn = hart;
-      this.#end = now + units;
-      return true;
-    }
     const skip = this.#turns ? this.#turns.rng.next() % this.#harts : 0;
     for (let i = 1; i <= this.#harts; i++) {
       const hart = (this.#turn + skip + i) % this.#harts;
@@ -101,6 +117,31 @@ export class Scheduler {
       return true;
     }
     return false;
+  }
+
+  /** Nothing is drawn while fewer than two harts can run. */
+  #next(order: Order, now: number, spent: number, canRun: (hart: number) => boolean): boolean {
+    const able = this.#listAble(canRun);
+    if (able.length === 0) return false;
+    if (able.length === 1) {
+      if (!this.isAlone) order.alone(spent);
+      this.#turn = able[0]!;
+      this.#end = Infinity;
+      return true;
+    }
+    const last = { hart: this.#turn, isWhole: canRun(this.#turn) };
+    const { hart, units } = order.next(last, spent, { able, access: this.#access });
+    this.#turn = hart;
+    this.#end = now + units;
+    return true;
+  }
+
+  /** Valid until the next call. */
+  #listAble(canRun: (hart: number) => boolean): readonly number[] {
+    const able = this.#able;
+    able.length = 0;
+    for (let hart = 0; hart < this.#harts; hart++) if (canRun(hart)) able.push(hart);
+    return able;
   }
 
   #anyCanRun(canRun: (hart: number) => boolean): boolean {
@@ -153,7 +194,7 @@ export class Scheduler {
     this.#end = s.end === -1 ? Infinity : s.end;
     this.#turns = this.#seeded();
     if (this.#turns && s.rng) this.#turns.rng.state = [...s.rng];
-    this.#order = this.#schedule && s.order ? new Order(this.#schedule, structuredClone(s.order)) : undefined;
+    this.#order = this.#schedule && s.order ? Order.load(this.#schedule, s.order) : undefined;
   }
 
   #slice(): number {

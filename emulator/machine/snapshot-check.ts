@@ -57,7 +57,18 @@ function checkClock(m: SnapshotSource, state: unknown, time: number): void {
 }
 
 /** The form of an order; its lists may have any length. */
-const ORDER: OrderState = { rng: [0, 0, 0, 0], mean: 0, priorities: [], lowest: 0, changes: [], streak: 0 };
+const ORDER: OrderState = {
+  rng: [0, 0, 0, 0],
+  mean: 0,
+  priorities: [],
+  lowest: 0,
+  changes: [],
+  streak: 0,
+  access: [],
+  looked: 0,
+  contended: 0,
+  from: -1,
+};
 
 function checkScheduler(m: SnapshotSource, state: unknown, time: number): void {
   const { turn, end, rng, order, ...more } = Object(state) as Record<string, unknown>;
@@ -77,11 +88,13 @@ function checkScheduler(m: SnapshotSource, state: unknown, time: number): void {
 /** Of a schedule that has begun. */
 function checkOrder(m: SnapshotSource, order: unknown): void {
   sameForm('scheduler.order', ORDER, order);
-  const { mean, priorities, changes, streak } = order as OrderState;
+  const { mean, priorities, changes, access, ...counts } = order as OrderState;
   const isFilled = priorities.length === 0 || priorities.length === m.harts.length;
   const isSorted = changes.every((at, i) => i === 0 || at <= changes[i - 1]!);
-  const areNumbers = [...priorities, ...changes].every(Number.isSafeInteger);
-  if (!isFilled || !isSorted || !areNumbers || changes.length >= DEPTH_MAX || mean < 1 || streak < 0)
+  const areNumbers = [...priorities, ...changes, ...access].every(Number.isSafeInteger);
+  const areCounts = counts.streak >= 0 && counts.looked >= 0 && counts.contended >= 0 && counts.from >= -1;
+  const areShort = changes.length < DEPTH_MAX && [0, 2].includes(access.length);
+  if (!isFilled || !isSorted || !areNumbers || !areCounts || !areShort || mean < 1)
     damaged('scheduler: its order');
 }
 

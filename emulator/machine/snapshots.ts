@@ -26,6 +26,8 @@ export type LaterState = Omit<Snapshot, 'pages' | 'hash' | 'observed'> & {
   readonly records: number;
 };
 
+const ZEROS = new Uint8Array(PAGE);
+
 /** The state is hashed whole at each so many returns to the same base. */
 export const RESET_CHECK = 1024;
 
@@ -182,11 +184,18 @@ export class Snapshots {
     const bytes = pages.get(page);
     memoryHash.changed(page);
     if (memoryHash.holdsCode(page)) {
-      const now = ram.data.subarray(at, at + PAGE);
-      const then = bytes ?? new Uint8Array(PAGE);
-      if (now.every((byte, i) => byte === then[i])) return;
+      const then = bytes ?? ZEROS;
+      if (areEqual(ram.data.subarray(at, at + PAGE), then)) return;
       ram.write(ram.base + at, then);
     } else if (bytes) ram.data.set(bytes, at);
     else ram.data.fill(0, at, at + PAGE);
   }
+}
+
+/** Of two pages. A loop over words takes a tenth of the time of one over bytes. */
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (b.byteOffset % 4 !== 0) return a.every((byte, i) => byte === b[i]);
+  const [left, right] = [a, b].map(page => new Int32Array(page.buffer, page.byteOffset, PAGE / 4));
+  for (let i = 0; i < PAGE / 4; i++) if (left![i] !== right![i]) return false;
+  return true;
 }

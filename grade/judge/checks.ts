@@ -1,8 +1,8 @@
 // The kinds of check: each decides from runs, and says why in one line.
 import { FAULT_KINDS, type FaultKind, faultText, KcovboxError, type KcovSink } from '../../emulator/index.ts';
-import { Guest } from '../../run/faults/guest.ts';
-import { isBad } from '../../run/faults/outcome.ts';
 import { sweep } from '../../run/faults/sweep.ts';
+import { Guest } from '../../run/many/guest.ts';
+import { isBad } from '../../run/many/outcome.ts';
 import { CompileError } from '../../toolchain/errors.ts';
 import { mutantsOf } from '../mutate.ts';
 import type { CheckOf, CheckScore, CheckStatus, LabCheck } from '../schema.ts';

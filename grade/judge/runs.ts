@@ -5,8 +5,8 @@ import { type Fault, type MachineOptions, parseCpu, RUN_HASH_INTERVAL } from '..
 import { commandLine } from '../../host/command-line.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { checkProgram, EXECUTABLE } from '../../host/program.ts';
-import { Guest } from '../../run/faults/guest.ts';
-import { reportLine } from '../../run/faults/outcome.ts';
+import { Guest } from '../../run/many/guest.ts';
+import { reportLine } from '../../run/many/outcome.ts';
 import { outcomeOf } from '../../run/outcome.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
 import { writeCpio } from '../../toolchain/cpio.ts';

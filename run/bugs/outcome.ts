@@ -1,7 +1,7 @@
 // One run of a kernel with historical bugs: the canaries, and what detected the bug.
 import type { MachineOptions } from '../../emulator/index.ts';
-import { Guest } from '../faults/guest.ts';
-import { type Ended, reportLine } from '../faults/outcome.ts';
+import { Guest } from '../many/guest.ts';
+import { type Ended, reportLine } from '../many/outcome.ts';
 import { verdict } from '../verdict.ts';
 import { type Canary, type CanaryTable, readCanaries } from './canaries.ts';
 import type { Detector } from './row.ts';

@@ -3,8 +3,9 @@
 // the probe of its driver, which the kernel delays until the program is loaded. Run SEED
 // is `kcovbox run --hostile DEVICE:SEED`.
 import { HostError, type MachineOptions } from '../../emulator/index.ts';
-import { Guest } from './guest.ts';
-import { checkEnds, isBad, type Judged, judge, kindOf, type Outcome } from './outcome.ts';
+import { Guest } from '../many/guest.ts';
+import { checkEnds, isBad, judge } from '../many/outcome.ts';
+import { type Tallied, Tally } from '../many/tally.ts';
 
 export interface HostileOptions {
   /** The guest; `faults`, `hostile` and `faultable` are the campaign's. */
@@ -21,15 +22,7 @@ export interface HostileOptions {
   readonly progress?: (done: number, all: number) => void;
 }
 
-/** Bad runs with the same outcome and the same line. */
-export interface Find extends Judged {
-  readonly firstSeed: number;
-  runs: number;
-}
-
-export interface Campaign {
-  readonly counts: Readonly<Record<Outcome, number>>;
-  readonly finds: readonly Find[];
+export interface Campaign extends Tallied<number> {
   readonly maxInsns: number;
 }
 
@@ -57,23 +50,16 @@ export async function campaign(options: HostileOptions): Promise<Campaign> {
   const layers = devices.map(name => guest.machine.board.faults.get(name)!);
   await guest.runTo(first - BEFORE);
   const probe = guest.save();
-  const counts: Record<Outcome, number> = { ok: 0, other: 0, error: 0, hang: 0, report: 0, panic: 0 };
-  const finds = new Map<string, Find>();
+  const tally = new Tally<number>(isBad, FINDS_MAX);
   for (let done = 0; done < runs; done++) {
     const seed = (firstSeed + done) % 2 ** 32;
     guest.goTo(probe);
     for (const [i, layer] of layers.entries()) layer.provoke({ device: devices[i]!, seed, misdirects });
     // A device that lies about its state cannot blame the driver for violations.
-    const judged = judge({ ...(await guest.runToEnd(maxInsns)), violations: [] }, without);
-    counts[judged.outcome]++;
-    const key = `${judged.outcome} ${kindOf(judged.line)}`;
-    const known = finds.get(key);
-    if (known) known.runs++;
-    else if (isBad(judged.outcome) && finds.size < FINDS_MAX)
-      finds.set(key, { ...judged, firstSeed: seed, runs: 1 });
+    tally.add(judge({ ...(await guest.runToEnd(maxInsns)), violations: [] }, without), seed);
     options.progress?.(done + 1, runs);
   }
-  return { counts, finds: [...finds.values()], maxInsns };
+  return { counts: tally.counts, finds: tally.finds, maxInsns };
 }
 
 /** The run without faults, and the time of the first event. */

@@ -1,8 +1,8 @@
 // The file of `kcovbox faults sweep -o FILE`.
 import * as z from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../emulator/index.ts';
+import { OUTCOMES } from '../many/outcome.ts';
 import { count, runDescription } from '../schema.ts';
-import { OUTCOMES } from './outcome.ts';
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,23}$/);
 

@@ -10,8 +10,8 @@ import {
   faultRow,
   type MachineOptions,
 } from '../../emulator/index.ts';
-import { Guest, type Moment } from './guest.ts';
-import { checkEnds, type Ended, type Judged, judge } from './outcome.ts';
+import { Guest, type Moment } from '../many/guest.ts';
+import { checkEnds, type Ended, type Judged, judge } from '../many/outcome.ts';
 
 export interface SweepOptions {
   /** The guest; `faults` and `faultable` are the sweep's. */

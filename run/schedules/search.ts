@@ -1,8 +1,10 @@
-// A program many times from its first instruction on, each time with another order of the harts: a
-// search for races. Run SEED of an order is `kcovbox run --schedule ORDER --sched-seed SEED`.
+// A program many times from the first moment on at which two harts can run, each time with another
+// order of the harts: a search for races. Run SEED of an order is `kcovbox run --schedule ORDER
+// --sched-seed SEED`, which is the same for all seeds up to that moment.
 import { HostError, type MachineOptions, type Schedule, scheduleText } from '../../emulator/index.ts';
-import { Guest } from '../faults/guest.ts';
-import { checkEnds, type Judged, judge, kindOf, type Outcome } from '../faults/outcome.ts';
+import { Guest, type Moment } from '../many/guest.ts';
+import { checkEnds, type Ended, judge, type Outcome } from '../many/outcome.ts';
+import { type Tallied, Tally } from '../many/tally.ts';
 
 export interface SearchOptions {
   /** The guest; its schedule is the search's. */
@@ -17,28 +19,33 @@ export interface SearchOptions {
   readonly isEngineFixed?: boolean;
   /** Units since power-on after which a run hangs; default: as HANG says. */
   readonly maxInsns?: number | undefined;
-  readonly progress?: (done: number, all: number) => void;
 }
 
-/** Failed runs with the same outcome and the same line. */
-export interface Find extends Judged {
-  readonly firstSeed: bigint;
-  runs: number;
+/** Some runs of one schedule: the numbers `from` to `to` - 1. */
+export interface Part {
+  /** Index of the schedule. */
+  readonly schedule: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The results of one schedule. */
-export interface Searched {
+export interface Searched extends Tallied<bigint> {
   /** As `--schedule` takes it. */
   readonly schedule: string;
-  readonly counts: Readonly<Record<Outcome, number>>;
-  readonly finds: readonly Find[];
 }
 
-export interface Search {
-  readonly searched: readonly Searched[];
+/** Facts about the program that all parts of a search share. */
+export interface Facts {
   /** Units of the program in the usual order. */
   readonly units: number;
   readonly maxInsns: number;
+  /** As `--schedule` takes them. */
+  readonly schedules: readonly string[];
+}
+
+export interface Search extends Facts {
+  readonly searched: readonly Searched[];
 }
 
 const WITHOUT_MAX = 2_000_000_000;
@@ -47,55 +54,93 @@ const HANG = 20;
 const HANG_MIN = 20_000_000;
 /** Programs of fewer units are interpreted: harts change too often for compiled code to pay. */
 const SHORT = 20_000_000;
-/** Different finds that are kept, of one schedule. */
+/** Different failures that are kept, of one schedule. */
 const FINDS_MAX = 100;
+/** Runs of a part; fewer than FINDS_MAX, so that no part leaves a failure out. */
+const PART = 50;
 
-/** Errors: HostError when the program does not end by itself in the usual order. */
-export async function search(options: SearchOptions): Promise<Search> {
-  const { schedules, runs, firstSeed, progress } = options;
-  const usual = new Guest(options.machine);
-  await toUser(usual);
-  const first = usual.machine.spent;
-  const without = await usual.runToEnd(options.maxInsns ?? WITHOUT_MAX);
-  checkEnds(without, 'in the usual order of the harts');
-  const units = usual.machine.spent - first;
-  const maxInsns = options.maxInsns ?? first + Math.max(HANG_MIN, HANG * units);
-  // The snapshot is of a machine with a schedule: others have another form of state.
-  const schedule = schedules[0];
-  const isInterpreted = !options.isEngineFixed && units < SHORT;
-  const engine = isInterpreted ? { engine: 'interp' as const } : {};
-  const guest = new Guest({ ...options.machine, ...engine, ...(schedule && { schedule }) });
-  await toUser(guest);
-  const start = guest.save();
-  guest.machine.reschedule({ kind: 'pct', depth: 1 }, firstSeed);
-  await guest.runToEnd(maxInsns);
-  const steps = guest.machine.spent - first;
-  const searched: Searched[] = [];
-  for (const [i, given] of schedules.entries()) {
-    const own = given.kind === 'pct' ? { units: steps, ...given } : given;
-    const counts: Record<Outcome, number> = { ok: 0, other: 0, error: 0, hang: 0, report: 0, panic: 0 };
-    const finds = new Map<string, Find>();
-    for (let run = 0; run < runs; run++) {
-      const seed = BigInt.asUintN(64, firstSeed + BigInt(run));
-      guest.goTo(start);
-      guest.machine.reschedule(own, seed);
-      const judged = judge(await guest.runToEnd(maxInsns), without);
-      counts[judged.outcome]++;
-      if (judged.outcome !== 'ok' && judged.outcome !== 'other') count(finds, judged, seed);
-      progress?.(i * runs + run + 1, schedules.length * runs);
-    }
-    searched.push({ schedule: scheduleText(own), counts, finds: [...finds.values()] });
+const isFailure = (outcome: Outcome): boolean => outcome !== 'ok' && outcome !== 'other';
+
+/** Runs parts of a search, in any order. */
+export class Searcher {
+  readonly facts: Facts;
+  readonly #guest: Guest;
+  readonly #start: Moment;
+  readonly #without: Ended;
+  readonly #schedules: readonly Schedule[];
+  readonly #firstSeed: bigint;
+
+  private constructor(
+    facts: Omit<Facts, 'schedules'>,
+    run: { guest: Guest; start: Moment; without: Ended },
+    { schedules, firstSeed }: { schedules: readonly Schedule[]; firstSeed: bigint },
+  ) {
+    this.facts = { ...facts, schedules: schedules.map(scheduleText) };
+    this.#guest = run.guest;
+    this.#start = run.start;
+    this.#without = run.without;
+    this.#schedules = schedules;
+    this.#firstSeed = firstSeed;
   }
-  return { searched, units, maxInsns };
+
+  /** Errors: HostError when the program does not end by itself in the usual order. */
+  static async open(options: SearchOptions): Promise<Searcher> {
+    const { schedules, firstSeed } = options;
+    const usual = new Guest(options.machine);
+    await toUser(usual);
+    const first = usual.machine.spent;
+    const without = await usual.runToEnd(options.maxInsns ?? WITHOUT_MAX);
+    checkEnds(without, 'in the usual order of the harts');
+    const units = usual.machine.spent - first;
+    const maxInsns = options.maxInsns ?? first + Math.max(HANG_MIN, HANG * units);
+    // The snapshot is of a machine with a schedule: others have another form of state.
+    const isInterpreted = !options.isEngineFixed && units < SHORT;
+    const engine = isInterpreted ? { engine: 'interp' as const } : {};
+    const schedule: Schedule = { kind: 'pct', depth: 1 };
+    const guest = new Guest({ ...options.machine, ...engine, schedule });
+    await toUser(guest);
+    let start = guest.save();
+    if (await guest.runToChoice()) start = guest.save();
+    else guest.goTo(start);
+    await guest.runToEnd(maxInsns);
+    const contended = Math.max(1, guest.machine.scheduler.contended(guest.machine.spent));
+    const own = schedules.map(given => (given.kind === 'pct' ? { units: contended, ...given } : given));
+    return new Searcher({ units, maxInsns }, { guest, start, without }, { schedules: own, firstSeed });
+  }
+
+  async run({ schedule, from, to }: Part): Promise<Tallied<bigint>> {
+    const tally = new Tally<bigint>(isFailure, FINDS_MAX);
+    const guest = this.#guest;
+    for (let run = from; run < to; run++) {
+      const seed = BigInt.asUintN(64, this.#firstSeed + BigInt(run));
+      guest.goTo(this.#start);
+      guest.machine.reschedule(this.#schedules[schedule]!, seed);
+      tally.add(judge(await guest.runToEnd(this.facts.maxInsns), this.#without), seed);
+    }
+    return { counts: tally.counts, finds: tally.finds };
+  }
+}
+
+/** All parts of a search. */
+export function partsOf({ schedules, runs }: SearchOptions): Part[] {
+  const parts: Part[] = [];
+  for (const schedule of schedules.keys())
+    for (let from = 0; from < runs; from += PART)
+      parts.push({ schedule, from, to: Math.min(from + PART, runs) });
+  return parts;
+}
+
+/** The result of a search from those of its parts, in their order. */
+export function joined(facts: Facts, parts: readonly Part[], results: readonly Tallied<bigint>[]): Search {
+  const tallies = facts.schedules.map(() => new Tally<bigint>(isFailure, FINDS_MAX));
+  for (const [i, { schedule }] of parts.entries()) tallies[schedule]!.append(results[i]!);
+  const searched = facts.schedules.map((schedule, i) => {
+    const { counts, finds } = tallies[i]!;
+    return { schedule, counts, finds };
+  });
+  return { ...facts, searched };
 }
 
 async function toUser(guest: Guest): Promise<void> {
   if (!(await guest.runToUser())) throw new HostError('the guest ended before the program began');
-}
-
-function count(finds: Map<string, Find>, judged: Judged, firstSeed: bigint): void {
-  const key = `${judged.outcome} ${judged.status} ${kindOf(judged.line)}`;
-  const known = finds.get(key);
-  if (known) known.runs++;
-  else if (finds.size < FINDS_MAX) finds.set(key, { ...judged, firstSeed, runs: 1 });
 }

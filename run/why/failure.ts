@@ -1,7 +1,7 @@
 // The failure of a run that is looked for in its forks: a line of the console, the exit status, or
 // that the run does not end.
 import type { RunResult } from '../../emulator/index.ts';
-import { reportLine } from '../faults/outcome.ts';
+import { reportLine } from '../many/outcome.ts';
 import type { RunOutcome } from '../schema.ts';
 import { verdict } from '../verdict.ts';
 

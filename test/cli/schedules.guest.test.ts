@@ -28,7 +28,7 @@ const failures = (stdout: string): [order: string, line: string, command: string
 test('a lost update is found by each order, and each command repeats it', () => {
   const found = [];
   for (const words of [
-    ['20', '--schedule', 'rw', '--schedule', 'rp'],
+    ['20', '--schedule', 'rw', '--schedule', 'rp', '--schedule', 'pos'],
     ['100', '--schedule', 'pct:3'],
   ]) {
     const { status, stdout, stderr } = cli('schedules', '--smp', '2', '--runs', ...words, LOST);
@@ -37,7 +37,7 @@ test('a lost update is found by each order, and each command repeats it', () => 
     found.push(...failures(stdout));
   }
   const orders = new Set(found.map(([order]) => order.replace(/(?<=pct:\d):\d+/, '')));
-  expect(orders).toEqual(new Set(['rw', 'rp', 'pct:3']));
+  expect(orders).toEqual(new Set(['rw', 'rp', 'pos', 'pct:3']));
   for (const [order, line, command] of found) {
     const again = shell(command, { cwd: dir });
     expect(again, order).toMatchObject({ status: 1, stdout: `${line}\n` });
@@ -47,7 +47,8 @@ test('a lost update is found by each order, and each command repeats it', () => 
 test.each([
   ['depth2.c', 'rw', 60, 139],
   ['depth2.c', 'rp', 60, 139],
-  ['depth3.c', 'rp', 300, 134],
+  ['depth2.c', 'pos', 60, 139],
+  ['depth3.c', 'rw', 150, 134],
 ])('%s: %s finds the bug within %i schedules', (program, order, runs, status) => {
   const { stdout } = cli(
     'schedules',
@@ -69,8 +70,29 @@ test('a program without a race fails in no order; a kernel with checkers runs th
   for (const options of [[], optionsFor(prebuilt('openbsd+kasan'))]) {
     const ran = cli('schedules', '--smp', '3', '--runs', '20', ...options, program);
     expect(ran).toMatchObject({ status: 0, stderr: '' });
-    expect(ran.stdout).toMatch(/^\d+ instructions and exceptions in the usual order\n(\S+ +20 ok\n){4}$/);
+    expect(ran.stdout).toMatch(/^\d+ instructions and exceptions in the usual order\n(\S+ +20 ok\n){5}$/);
   }
+});
+
+test('threads share the runs: their number changes no byte', () => {
+  const search = (jobs: string) =>
+    cli(
+      'schedules',
+      '--smp',
+      '2',
+      '--runs',
+      '130',
+      '--schedule',
+      'rw',
+      '--schedule',
+      'pos',
+      `-j${jobs}`,
+      DEPTH_2,
+    );
+  const one = search('1');
+  expect(one).toMatchObject({ status: 1, stderr: '' });
+  expect(search('3')).toEqual(one);
+  expect(one.stdout).not.toContain('-j');
 });
 
 test('what cannot be searched is one line', () => {
@@ -99,14 +121,14 @@ test('a run with a schedule is recorded, and repeated by every engine', () => {
 });
 
 test('the schedule begins at the same instruction, however the run is cut', async () => {
-  const guest = await prepareGuest(join(ROOT, 'examples/hello.c'), [], {
+  const guest = await prepareGuest(join(ROOT, 'examples/lost.c'), [], {
     dialect: 'openbsd',
     conf: 'openbsd',
     kcov: 'device',
     devices: [],
     drivers: [],
   });
-  for (const text of ['rw', 'rp', 'pct:3:50000']) {
+  for (const text of ['rw', 'rp', 'pos', 'pct:3:50000']) {
     const newMachine = () =>
       Machine.create(
         machineOptions(guest, {

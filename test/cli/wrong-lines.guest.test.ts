@@ -90,7 +90,7 @@ const RUN: readonly Line[] = [
   ['run -m much ok.c', /-m.*16M to 2G/],
   ['run --seed zz ok.c', /--seed.*hexadecimal/],
   ['run --sched-seed 0x ok.c', /--sched-seed.*hexadecimal/],
-  ['run --schedule pos ok.c', /--schedule.*expected rw, rp or pct:DEPTH/],
+  ['run --schedule walk ok.c', /--schedule.*expected rw, rp, pos or pct:DEPTH/],
   ['run --schedule pct:0 ok.c', /--schedule.*a depth of 1 to 16/],
   ['schedules ok.c', /one hart has one order: give --smp 2 or more/],
   ['schedules --smp 2 --sched-seed 1 ok.c', /unknown option '--sched-seed'/],

@@ -2,12 +2,13 @@
 import { expect, it, test } from 'vitest';
 import { Xoshiro } from '../../emulator/base/xoshiro.ts';
 import { parseSchedule, scheduleText } from '../../emulator/index.ts';
+import type { Access } from '../../emulator/machine/next-access.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
 
 /** A scheduler whose schedule has begun; `seed` draws. */
 function begun(schedule: string, seed: number, harts: number): Scheduler {
   const scheduler = new Scheduler(harts, BigInt(seed), parseSchedule(schedule));
-  scheduler.begin(0, 0);
+  scheduler.begin(0);
   return scheduler;
 }
 
@@ -18,12 +19,13 @@ it.each([
   ['', 9n],
   ['rw', 9n],
   ['rp', 9n],
+  ['pos', 9n],
   ['pct:3:1000000', 9n],
 ])('%s draws nothing while all harts wait, with seed %s', (schedule, seed) => {
   const [often, once] = [0, 1].map(
     () => new Scheduler(3, seed, schedule === '' ? undefined : parseSchedule(schedule)),
   ) as [Scheduler, Scheduler];
-  for (const scheduler of [often, once]) scheduler.begin(0, 0);
+  for (const scheduler of [often, once]) scheduler.begin(0);
   for (let now = 0; now < 1_000_000; now += 50_000) {
     for (let k = 0; k < 1 + ((now / 50_000) % 7); k++) expect(often.pick(now, now, () => false)).toBe(false);
     expect(once.pick(now, now, () => false)).toBe(false);
@@ -33,7 +35,7 @@ it.each([
 });
 
 test('a schedule waits for its beginning, and its state brings back the rest of it', () => {
-  for (const text of ['rw', 'rp', 'pct:5:3000']) {
+  for (const text of ['rw', 'rp', 'pos', 'pct:5:3000']) {
     const scheduler = new Scheduler(3, 4n, parseSchedule(text));
     expect(scheduler.awaitsBegin).toBe(true);
     const before = scheduler.save();
@@ -43,7 +45,7 @@ test('a schedule waits for its beginning, and its state brings back the rest of 
         scheduler.pick(now, now, always);
         return [scheduler.turn, scheduler.end - now];
       });
-    scheduler.begin(scheduler.end, scheduler.end);
+    scheduler.begin(scheduler.end);
     expect(scheduler.awaitsBegin).toBe(false);
     turnsOf();
     const state = structuredClone(scheduler.save());
@@ -69,6 +71,25 @@ test('with one hart there is nothing to order', () => {
   expect(scheduler.awaitsBegin).toBe(false);
   expect(scheduler.pick(5, 5, always)).toBe(true);
   expect(scheduler.end).toBe(Infinity);
+});
+
+test.each(['rw', 'rp', 'pos', 'pct:3:1000'])('%s: a hart that alone can run draws nothing', text => {
+  const [one, other] = [0, 1].map(() => begun(text, 7, 3)) as [Scheduler, Scheduler];
+  const only = (n: number) => (hart: number) => hart === n;
+  for (let now = 0; now < 900_000; now += 1000) {
+    const hart = Math.floor(now / 300_000); // one wakes another, and waits
+    one.pick(now, now, only(hart));
+    expect(one).toMatchObject({ turn: hart, end: Infinity, isAlone: true });
+    expect(one.isChoice(now, only(hart))).toBe(false);
+  }
+  other.pick(900_000, 900_000, only(2));
+  expect(other.save()).toEqual(one.save());
+  expect(one.contended(900_000)).toBe(0);
+  expect(one.isChoice(900_000, always)).toBe(true);
+  for (const scheduler of [one, other]) scheduler.pick(900_000, 900_000, always);
+  expect(one.isAlone).toBe(false);
+  expect(one.save()).toEqual(other.save());
+  expect(one.contended(900_010)).toBe(10);
 });
 
 test('a random walk gives each hart its share, with a distance of points that the seed chooses', () => {
@@ -110,6 +131,44 @@ test('random priorities: each hart gets its share, in longer parts than in a ran
   expect(partsOf('rp')).toBeGreaterThan(20 * 500 * 0.2);
 });
 
+/**
+ * The order in which the harts of a program make accesses by POS. `program`: their accesses; a turn
+ * is one access, as it is if points are close.
+ */
+function sample(program: readonly Access[][], seed: number): string {
+  const at = program.map(() => 0);
+  const next = (hart: number) => program[hart]![at[hart]!];
+  const scheduler = new Scheduler(program.length, BigInt(seed), { kind: 'pos' }, next);
+  scheduler.begin(0);
+  let order = '';
+  for (let now = 0; ; now += 1) {
+    const able = program.filter((accesses, hart) => at[hart]! < accesses.length).length;
+    if (able === 0) return order;
+    scheduler.pick(
+      Math.max(now, scheduler.isAlone ? now : scheduler.end),
+      now,
+      hart => next(hart) !== undefined,
+    );
+    at[scheduler.turn]!++;
+    order += scheduler.turn;
+  }
+}
+
+// Two threads each access one word twice. Without conflicts, thread A is first twice with the
+// probability that both its priorities are above B's first: 1/3. With conflicts, B's priority is
+// drawn again behind A's first access: 1/4.
+test.each([
+  [false, 1 / 3],
+  [true, 1 / 4],
+])('POS: stores: %s', (stores, expected) => {
+  const accesses = [{ word: 5, stores }];
+  const [runs, program] = [20_000, [0, 1].map(() => [...accesses, ...accesses])];
+  let found = 0;
+  for (let seed = 0; seed < runs; seed++) if (sample(program, seed).startsWith('00')) found++;
+  expect(found / runs).toBeGreaterThan(expected * 0.95);
+  expect(found / runs).toBeLessThan(expected * 1.05);
+});
+
 test('PCT: the hart with the highest priority runs, and comes back at the next turn', () => {
   const scheduler = begun('pct:1:100', 3, 2);
   scheduler.pick(0, 0, always);
@@ -121,7 +180,7 @@ test('PCT: the hart with the highest priority runs, and comes back at the next t
   const middle = scheduler.end - 10;
   scheduler.pick(middle, middle, hart => hart !== first); // it waits
   expect(scheduler.turn).toBe(1 - first);
-  scheduler.pick(scheduler.end, scheduler.end, always);
+  scheduler.pick(middle + 5, middle + 5, always);
   expect(scheduler.turn).toBe(first);
 });
 
@@ -156,7 +215,7 @@ test.each([1, 40, 90])('PCT finds a bug of depth 2 as often as it must, at unit 
 });
 
 test('a schedule is read as it is written', () => {
-  for (const text of ['rw', 'rp', 'pct:3', 'pct:1:1', 'pct:16:1000000000'])
+  for (const text of ['rw', 'rp', 'pos', 'pct:3', 'pct:1:1', 'pct:16:1000000000'])
     expect(scheduleText(parseSchedule(text))).toBe(text);
   for (const wrong of [
     '',
@@ -168,7 +227,7 @@ test('a schedule is read as it is written', () => {
     'pct:3:0',
     'pct:3:1000000001',
     'rw:2',
-    'pos',
+    'pos:2',
   ])
-    expect(() => parseSchedule(wrong), wrong).toThrow(/^schedule ".*": rw, rp or pct:DEPTH/);
+    expect(() => parseSchedule(wrong), wrong).toThrow(/^schedule ".*": rw, rp, pos or pct:DEPTH/);
 });

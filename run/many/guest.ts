@@ -74,6 +74,15 @@ export class Guest {
     return true;
   }
 
+  /** Runs on to the first choice of its schedule. False: the guest ended before it. */
+  async runToChoice(): Promise<boolean> {
+    this.machine.stopsAtChoice = true;
+    while (this.machine.stopsAtChoice) if (await this.#piece(Infinity, Infinity)) break;
+    const isThere = !this.machine.stopsAtChoice;
+    this.machine.stopsAtChoice = false;
+    return isThere;
+  }
+
   /**
    * Runs to the end, or until `maxInsns` units since power-on are spent, or until virtual time
    * `maxTime`: a guest that only waits spends few units.

@@ -1,4 +1,4 @@
-// The outcome of a run whose device had a fault, from its console and its end.
+// The outcome of one of many runs, from its console and its end, compared with a usual run.
 import { HostError, type RunResult } from '../../emulator/index.ts';
 import { verdict } from '../verdict.ts';
 
