@@ -1,6 +1,6 @@
 // Every driver survives hostile devices: a short dose. hostile.slow.test.ts has the long one.
 import { expect, test } from 'vitest';
-import { Guest } from '../../run/faults/guest.ts';
+import { Guest } from '../../run/many/guest.ts';
 import { prepareSetup, runSetup, SETUPS } from './hostile/campaigns.ts';
 
 test.each(Object.keys(SETUPS))('%s: 100 hostile devices', async name => {
