@@ -1,9 +1,9 @@
 // The origin of records: what their context says of them. Millions of records have the same one, so
-// it is compared by halves of words and described once. Listeners compare origins by identity.
+// it is compared by halves of words and described once. Listeners compare origins by identity: one
+// object has the same origin, though equal origins may be several objects.
 
 import type { RamPort } from '../emulator/bus/device.ts';
 import { CTX, KIND, RECORD } from './kcov-layout.ts';
-import { readAddress } from './kcov-ram.ts';
 
 /** The common fields of records that one context makes in one system call and mode. */
 export interface KcovOrigin {
@@ -32,10 +32,22 @@ export const kindOf = (kind: number): KcovOrigin['context'] => CONTEXTS[kind] ??
 const FIRST = CTX.TID;
 const WORDS = (CTX.DESCRIPTOR + 8 - FIRST) / 4;
 
+/** Slots of origins that are remembered; a thread that makes system calls alternates between some. */
+const SLOTS = 64;
+
+interface Slot {
+  readonly words: Uint32Array;
+  context: number;
+  isUnique: boolean;
+  origin: KcovOrigin | undefined;
+}
+
 export class Origins {
   readonly #ram: RamPort;
   readonly #words = new Uint32Array(WORDS);
-  #last: KcovOrigin | undefined;
+  readonly #slots: readonly Slot[] = Array.from({ length: SLOTS }, () => ({
+    ...{ words: new Uint32Array(WORDS), context: 0, isUnique: false, origin: undefined },
+  }));
 
   constructor(ram: RamPort) {
     this.#ram = ram;
@@ -43,28 +55,31 @@ export class Origins {
 
   /** The origin of a record of a context as it is now; the same object while nothing differs. */
   of(context: number, isCmp: boolean): KcovOrigin {
-    const ram = this.#ram;
-    const words = this.#words;
-    const isUnique = (ram.read32(context + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0;
-    const last = this.#last;
-    let isSame = last !== undefined && last.contextAddress === context && last.isUnique === isUnique;
-    for (let i = 0; i < WORDS; i++) {
-      const word = ram.read32(context + FIRST + 4 * i);
-      if (words[i] === word) continue;
-      words[i] = word;
-      isSame = false;
-    }
-    if (isSame) return last!;
-    this.#last = {
-      tid: ram.read32(context + CTX.TID),
-      pid: ram.read32(context + CTX.PID),
-      syscall: ram.read32(context + CTX.SYSCALL) | 0,
-      context: kindOf(ram.read32(context + CTX.KIND)),
-      handle: ram.read64(context + CTX.HANDLE),
+    const isUnique = (this.#ram.read32(context + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0;
+    for (let i = 0; i < WORDS; i++) this.#words[i] = this.#ram.read32(context + FIRST + 4 * i);
+    return this.ofWords(this.#words, 0, context, isUnique);
+  }
+
+  /** The origin whose words, from TID on, lie at `words[at]`. */
+  ofWords(words: Uint32Array, at: number, context: number, isUnique: boolean): KcovOrigin {
+    const word = (offset: number): number => words[at + (offset - FIRST) / 4]!;
+    const slot = this.#slots[(word(CTX.TID) + word(CTX.SYSCALL)) % SLOTS]!;
+    let isSame = slot.context === context && slot.isUnique === isUnique;
+    for (let i = 0; i < WORDS; i++) isSame &&= slot.words[i] === words[at + i];
+    if (isSame && slot.origin) return slot.origin;
+    for (let i = 0; i < WORDS; i++) slot.words[i] = words[at + i]!;
+    slot.context = context;
+    slot.isUnique = isUnique;
+    slot.origin = {
+      tid: word(CTX.TID),
+      pid: word(CTX.PID),
+      syscall: word(CTX.SYSCALL) | 0,
+      context: kindOf(word(CTX.KIND)),
+      handle: (BigInt(word(CTX.HANDLE + 4)) << 32n) | BigInt(word(CTX.HANDLE)),
       contextAddress: context,
-      descriptor: readAddress(ram, context + CTX.DESCRIPTOR),
+      descriptor: word(CTX.DESCRIPTOR + 4) * 0x1_0000_0000 + word(CTX.DESCRIPTOR),
       isUnique,
     };
-    return this.#last;
+    return slot.origin;
   }
 }

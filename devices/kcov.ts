@@ -17,6 +17,7 @@ import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, REG } from './kcov-layout.ts';
 import { type KcovOrigin, kindOf, Origins } from './kcov-origin.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Recorder } from './kcov-record.ts';
+import type { KcovRing, KcovRun, MakeRecord } from './kcov-ring.ts';
 
 export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h', size: REG.SIZE }, [
   { id: 'id', at: REG.ID, bytes: 8, access: 'r', doc: '"kcov" and the version of the layout' },
@@ -68,6 +69,12 @@ export interface KcovSink {
    */
   readonly isPassive?: boolean;
   record(origin: KcovOrigin, isEdge: boolean, words: Uint32Array, area: number, index: number): void;
+  /**
+   * If present, a passive listener takes PCs and comparisons that were stored also later and many
+   * at a time; the order of all records stays. Each of them found the record before it in guest
+   * memory as it was written, or is the first of its buffer.
+   */
+  readonly run?: ((origin: KcovOrigin, run: KcovRun) => void) | undefined;
 }
 
 /** The context into which a hart records. */
@@ -105,7 +112,7 @@ export interface KcovHooks {
    * Present while there is a passive listener: records are not made inline, but by this function,
    * in the current context and with operands latched in it. Not for hooks of switches.
    */
-  report?: (kind: number, pcLo: number, pcHi: number) => void;
+  report?: MakeRecord;
 }
 
 /**
@@ -126,6 +133,8 @@ export interface KcovPorts {
   publish?(hart: number, hostAddress: number): void;
   /** The hook table changed; undefined = every hook must reach the device. */
   publishHooks?(hooks: KcovHooks | undefined): void;
+  /** A ring for records of compiled code, which calls `slow` for the others. */
+  ring?(slow: MakeRecord): KcovRing | undefined;
 }
 
 export class KcovDevice implements Device {
@@ -142,8 +151,15 @@ export class KcovDevice implements Device {
   #published = '';
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
   #isPassive = false;
-  readonly #report = (kind: number, pcLo: number, pcHi: number): void =>
-    this.trigger(kind, pcLo >>> 0, pcHi >>> 0);
+  readonly #report: MakeRecord = (kind, pcLo, pcHi) => this.trigger(kind, pcLo >>> 0, pcHi >>> 0);
+  /** Made for the first listener that takes runs. */
+  #ring: KcovRing | undefined;
+  /** The listener, if it takes runs. */
+  #runs: KcovSink | undefined;
+  readonly #give = (run: KcovRun): void => {
+    this.#recorder.count += run.count;
+    this.#runs!.run!(this.#origins.ofWords(run.words, run.origin, run.context, false), run);
+  };
   /** Low half of the store under way; the bus passes the high one next, and nothing in between. */
   #low = 0;
 
@@ -165,7 +181,12 @@ export class KcovDevice implements Device {
 
   /** Records made by the device, including lost ones; compiled code counts its own. */
   get records(): number {
-    return this.#recorder.count;
+    return this.#recorder.count + (this.#ring?.pending ?? 0);
+  }
+
+  /** Tells the listener of the records that it may take later. */
+  flush(): void {
+    this.#ring?.take(this.#give);
   }
 
   /**
@@ -183,10 +204,16 @@ export class KcovDevice implements Device {
 
   /** The same for a sink that needs no object for each record. */
   observe(sink: KcovSink | undefined): void {
+    this.#forgetRing();
     this.#isPassive = sink?.isPassive === true;
+    this.#runs = this.#isPassive && sink?.run ? sink : undefined;
+    if (this.#runs) this.#ring ??= this.#ports.ring?.(this.#report);
     this.#recorder.sink = sink && {
-      record: (ctx, isEdge, words, area, index) =>
-        sink.record(this.#origins.of(ctx, words.length > 2), isEdge, words, area, index),
+      record: (ctx, isEdge, words, area, index) => {
+        const origin = this.#origins.of(ctx, words.length > 2);
+        sink.record(origin, isEdge, words, area, index);
+        if (this.#runs) this.#follow(ctx, words, area, isEdge || origin.isUnique ? -1 : index);
+      },
     };
     this.#setHooks(this.#hooks);
   }
@@ -203,6 +230,7 @@ export class KcovDevice implements Device {
 
   /** A hook of the given kind returned to this address; operands are latched already. */
   trigger(kind: number, pcLo: number, pcHi: number): void {
+    this.flush();
     const ctx = this.#current();
     if (ctx === 0) return;
     try {
@@ -236,6 +264,7 @@ export class KcovDevice implements Device {
   }
 
   reset(): void {
+    this.#forgetRing();
     this.#regs = emptyRegs();
     this.#recorder.count = 0;
     this.#setHooks(undefined);
@@ -249,6 +278,7 @@ export class KcovDevice implements Device {
 
   load(state: unknown): void {
     const s = state as { regs: ReturnType<typeof emptyRegs> };
+    this.#forgetRing();
     this.#regs = copyOf(s.regs);
     this.#loadHooks();
     // Errors before the snapshot were reported in the earlier run.
@@ -317,6 +347,18 @@ export class KcovDevice implements Device {
     this.#ports.ram.write32(at + 4, hi);
   }
 
+  /** The ring may take records behind this one, which the device has made; -1 = it may not. */
+  #follow(ctx: number, words: Uint32Array, area: number, index: number): void {
+    const hart = this.#ports.hart.current;
+    if (index < 0) this.#ring?.refuse();
+    else this.#ring?.follow(hart, this.#block(hart), ctx, words, area, index);
+  }
+
+  #forgetRing(): void {
+    this.flush();
+    this.#ring?.refuse();
+  }
+
   #block(hart: number): number {
     const [lo, hi] = this.#regs.harts;
     const base = hi * 0x1_0000_0000 + lo;
@@ -346,6 +388,7 @@ export class KcovDevice implements Device {
       this.#refuse(ERR.CONTEXT, pa);
       pa = 0;
     }
+    if (this.#onSwitch) this.flush();
     const before = this.#onSwitch && this.contextOf(hart);
     this.#ports.ram.write32(block, pa >>> 0);
     this.#ports.ram.write32(block + 4, Math.floor(pa / 0x1_0000_0000));
@@ -380,11 +423,13 @@ export class KcovDevice implements Device {
     const inline = (this.isObserved && !this.#isPassive) || hooks?.harts === 0 ? undefined : hooks;
     // All compiled code is dropped with each publication: a snapshot that changes nothing makes
     // none.
-    const key = inline ? [this.isObserved, ...Object.values(inline)].join() : '';
+    const isObserved = this.isObserved ? (this.#ring ? 'ring' : 'device') : '';
+    const key = inline ? [isObserved, ...Object.values(inline)].join() : '';
     if (key === this.#published) return;
     this.#published = key;
     this.#ports.work?.spend(PUBLISH_WORK);
-    this.#ports.publishHooks?.(inline && this.isObserved ? { ...inline, report: this.#report } : inline);
+    const report = this.#ring?.make ?? this.#report;
+    this.#ports.publishHooks?.(inline && this.isObserved ? { ...inline, report } : inline);
   }
 
   #refuse(code: number, address: number): void {

@@ -8,6 +8,7 @@ export type {
   KcovSwitch,
 } from '../devices/kcov.ts';
 export type { KcovOrigin } from '../devices/kcov-origin.ts';
+export type { KcovRun } from '../devices/kcov-ring.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';

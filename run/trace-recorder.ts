@@ -8,7 +8,7 @@ import {
   type Trace,
   TraceBuilder,
 } from '../coverage/record.ts';
-import type { KcovContext, KcovOrigin, KcovSink, Machine } from '../emulator/index.ts';
+import type { KcovContext, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
 import { kernelCodeOf } from './kernel-frames.ts';
 
@@ -21,6 +21,10 @@ interface Call {
 
 export class TraceRecorder implements KcovSink {
   readonly isPassive = true;
+  /**
+   * Only while the name of the test stays: records that come late would be another test's.
+   */
+  readonly run: KcovSink['run'];
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
   readonly #elf: Elf;
@@ -32,6 +36,7 @@ export class TraceRecorder implements KcovSink {
   #originTest = '';
   #source = -1;
   #count = 0;
+  #device: Machine['board']['kcov'];
   #watch: AreaWatch | undefined;
   #crossings: CrossingWatch | undefined;
 
@@ -44,6 +49,7 @@ export class TraceRecorder implements KcovSink {
     this.#elf = new Elf(kernel, 'kernel');
     this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
     this.#test = typeof test === 'string' ? () => test : test;
+    if (typeof test === 'string' && test !== '') this.run = this.#run;
   }
 
   /**
@@ -53,7 +59,8 @@ export class TraceRecorder implements KcovSink {
   attach(machine: Machine, switched?: CrossingSink['switched']): void {
     const readHalf = (address: number): number => machine.ram.read32(address);
     this.#watch = new AreaWatch(readHalf, finding => this.#builder.finding(finding));
-    machine.board.kcov?.observe(this);
+    this.#device = machine.board.kcov;
+    this.#device?.observe(this);
     const crossing: CrossingSink['crossing'] = (context, addr, entered, left) => {
       const test = this.#test();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
@@ -92,6 +99,18 @@ export class TraceRecorder implements KcovSink {
     this.#count++;
   }
 
+  /** Many records of one origin: nothing is called for each of them. */
+  readonly #run = (origin: KcovOrigin, run: KcovRun): void => {
+    const source = this.#sourceOf(origin, this.#test());
+    if (run.halves > 2) this.#builder.cmpRun(source, run.words, run.at, run.count);
+    else {
+      this.#crossings?.recorded(origin.contextAddress);
+      this.#builder.pcRun(source, run.words, run.at, run.count);
+    }
+    this.#watch?.wroteRun(origin.descriptor, run);
+    this.#count += run.count;
+  };
+
   #sourceOf(origin: KcovOrigin, test: string): number {
     if (origin === this.#origin && test === this.#originTest) return this.#source;
     this.#origin = origin;
@@ -126,15 +145,17 @@ export class TraceRecorder implements KcovSink {
   }
 
   get count(): number {
+    this.#device?.flush();
     return this.#count;
   }
 
   /** True if the guest has recorded, or has tried to. */
   get wasOn(): boolean {
-    return this.#count > 0 || (this.#crossings?.everOpen ?? false);
+    return this.count > 0 || (this.#crossings?.everOpen ?? false);
   }
 
   finish(): Trace {
+    this.#device?.flush();
     if (this.#crossings?.finish()) this.#builder.header.flow = 'known';
     return this.#builder.finish();
   }

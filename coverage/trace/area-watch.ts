@@ -21,6 +21,16 @@ interface Watched {
   reported: boolean;
 }
 
+/** `count` records of `halves` 32-bit words each, from `words[at]` on; the first is number `index`. */
+export interface RecordRun {
+  readonly area: number;
+  readonly index: number;
+  readonly count: number;
+  readonly words: Uint32Array;
+  readonly at: number;
+  readonly halves: number;
+}
+
 /** Halves of the longest record. */
 const HALVES_MAX = 8;
 
@@ -54,6 +64,19 @@ export class AreaWatch {
     watched.at = area + 8 + 4 * halves.length * index;
     watched.halves.set(halves);
     watched.length = halves.length;
+  }
+
+  /**
+   * The same for records one behind another, each of which found the one before it as it was
+   * written, or was the first of the area.
+   */
+  wroteRun(descriptor: number, { area, index, count, words, at, halves }: RecordRun): void {
+    const watched = this.watched(descriptor, area);
+    const last = index + count - 1;
+    watched.next = last + 1;
+    watched.at = area + 8 + 4 * halves * last;
+    for (let i = 0; i < halves; i++) watched.halves[i] = words[at + (count - 1) * halves + i]!;
+    watched.length = halves;
   }
 
   private watched(descriptor: number, area: number): Watched {

@@ -186,6 +186,12 @@ export class Grow<T extends Column> {
   }
 }
 
+/** Slots of the points that were asked for last: two for each hash, by the kind's lowest bit. */
+const RECENT = 8192;
+
+const halvesOf = ({ buffer, byteOffset, length }: BigUint64Array): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, 2 * length);
+
 /**
  * Numbers for (kind, pc) pairs. Upper and lower halves make an exact double for every canonical
  * address.
@@ -193,14 +199,30 @@ export class Grow<T extends Column> {
 export class PointTable {
   readonly kind = new Grow(n => new Uint8Array(n));
   readonly pc = new Grow(n => new BigUint64Array(n));
-  private readonly near = [new Map<number, number>(), new Map<number, number>(), new Map<number, number>()];
+  private readonly maps = [new Map<number, number>(), new Map<number, number>(), new Map<number, number>()];
   private readonly far = [new Map<bigint, number>(), new Map<bigint, number>(), new Map<bigint, number>()];
+
+  /** Direct-mapped: the last point of each slot, plus 1, and its key. */
+  private readonly recent = new Uint32Array(RECENT);
+  private readonly keys = new Uint32Array(2 * RECENT);
+
+  /** The same as `of`, for points that come again and again. */
+  near(kind: number, lo: number, hi: number): number {
+    const slot = (((lo >>> 1) ^ (lo >>> 12)) & (RECENT / 2 - 1)) * 2 + (kind & 1);
+    const known = this.recent[slot]!;
+    if (known !== 0 && this.keys[2 * slot] === lo && this.keys[2 * slot + 1] === hi) return known - 1;
+    const point = this.of(kind, lo, hi);
+    this.recent[slot] = point + 1;
+    this.keys[2 * slot] = lo;
+    this.keys[2 * slot + 1] = hi;
+    return point;
+  }
 
   of(kind: number, lo: number, hi: number): number {
     const upper = hi | 0;
     if (upper >= 0x1fffff || upper < -0x1fffff)
       return this.ofFar(kind, (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0));
-    const map = this.near[kind]!;
+    const map = this.maps[kind]!;
     const key = upper * 0x1_0000_0000 + (lo >>> 0);
     let point = map.get(key);
     if (point === undefined) {
@@ -328,6 +350,35 @@ export class TraceBuilder {
     this.halves.set(halves);
     this.cmpArg1.push(this.words[1]!);
     this.cmpArg2.push(this.words[2]!);
+  }
+
+  /** PCs of one source: `count` of them, as halves from `words[at]` on. */
+  pcRun(source: number, words: Uint32Array, at: number, count: number): void {
+    this.run(source);
+    const to = this.records.reserve(count);
+    const { data } = this.records;
+    const { points } = this;
+    for (let i = 0; i < count; i++)
+      data[to + i] = points.near(KIND_PC, words[at + 2 * i]!, words[at + 2 * i + 1]!);
+  }
+
+  /** The same for comparisons, of eight halves: type, arg1, arg2, pc. */
+  cmpRun(source: number, words: Uint32Array, at: number, count: number): void {
+    this.run(source);
+    const to = this.records.reserve(count);
+    const type = this.cmpType.reserve(count);
+    const one = this.cmpArg1.reserve(count);
+    const two = this.cmpArg2.reserve(count);
+    const [args1, args2] = [halvesOf(this.cmpArg1.data), halvesOf(this.cmpArg2.data)];
+    for (let i = 0; i < count; i++) {
+      const from = at + 8 * i;
+      this.records.data[to + i] = this.points.near(KIND_CMP, words[from + 6]!, words[from + 7]!);
+      this.cmpType.data[type + i] = words[from]!;
+      for (let half = 0; half < 2; half++) {
+        args1[2 * (one + i) + half] = words[from + 2 + half]!;
+        args2[2 * (two + i) + half] = words[from + 4 + half]!;
+      }
+    }
   }
 
   cmp(source: number, type: number, arg1: bigint, arg2: bigint, pc: bigint): void {

@@ -34,6 +34,7 @@ import {
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { kcovInlineCalls } from './kcov-inline/index.ts';
+import { RecordRing, RING_BYTES } from './kcov-inline/ring.ts';
 import { KCOV_CURRENT, KCOV_RECORDS, WHILE_RECORDING } from './kcov-inline/window.ts';
 import { hartLines } from './lines.ts';
 import { MemoryHash } from './memory-hash.ts';
@@ -131,7 +132,9 @@ export class Machine implements SnapshotSource {
     this.options = options;
     const hostBase = ramHostBase(options.harts);
     const ramEnd = Math.ceil((hostBase + options.ramBytes) / 65536) * 65536;
-    const pages = (ramEnd + (options.retired ? retiredBytes(options.retired) : 0)) / 65536;
+    const countsEnd = ramEnd + (options.retired ? retiredBytes(options.retired) : 0);
+    const hasRing = options.kcov === 'device' && options.engine !== 'interp';
+    const pages = (countsEnd + (hasRing ? RING_BYTES : 0)) / 65536;
     if (pages > 65536) throw new HostError('RAM and counters of retired instructions exceed 4 GiB');
     const memory = memoryOf(pages);
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
@@ -191,6 +194,7 @@ export class Machine implements SnapshotSource {
               'kcov',
               hooks ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base) }) : [],
             ),
+          ring: slow => (hasRing ? new RecordRing(this.ram, countsEnd, slow) : undefined),
         },
       },
       romContents(PAYLOAD_BASE),

@@ -2,6 +2,7 @@
 // (kernel/kcov/hooks.S).
 
 import { CTX, HOOK, RECORD, REG } from '../../../devices/kcov-layout.ts';
+import type { MakeRecord } from '../../../devices/kcov-ring.ts';
 import { encode } from '../../isa/index.ts';
 
 export interface HookTable {
@@ -18,7 +19,7 @@ export interface HookTable {
   /** Physical address of the device. */
   readonly device: bigint;
   /** Makes each record, if present: `KcovHooks.report`. */
-  readonly report?: (kind: number, pcLo: number, pcHi: number) => void;
+  readonly report?: MakeRecord;
 }
 
 /** The kernel's virtual address of the device, signed. */

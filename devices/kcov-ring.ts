@@ -1,0 +1,42 @@
+// Records that compiled code makes for a passive listener without calling the device: it appends
+// them to the guest's buffer and to a ring of the host, and the device hands them over later, many
+// at a time. The ring takes only records whose origin, place and order follow from the one before;
+// every other record comes to the device itself, which empties the ring first. So the listener gets
+// all records in their order, as if each had come by itself.
+
+/** Makes one record: kind of hook and halves of the return address; operands are latched. */
+export type MakeRecord = (kind: number, pcLo: number, pcHi: number) => void;
+
+/** A run of records of one kind, origin, context and buffer, one behind another. */
+export interface KcovRun {
+  /** 32-bit words of the host that `origin` and `at` number. */
+  readonly words: Uint32Array;
+  /** Where the origin lies there: the words of a context from TID to DESCRIPTOR. */
+  readonly origin: number;
+  /** Where the records lie there, without gaps, and their number. */
+  readonly at: number;
+  readonly count: number;
+  /** Halves of the words of each record. */
+  readonly halves: number;
+  readonly context: number;
+  readonly area: number;
+  /** Place of the first record in the area. */
+  readonly index: number;
+}
+
+export interface KcovRing {
+  /** For compiled code: puts the record into the ring, or calls the device. */
+  readonly make: MakeRecord;
+  /** Number of records that wait. */
+  readonly pending: number;
+  /** Takes all records that wait, in order. The object is valid during the call. */
+  take(give: (run: KcovRun) => void): void;
+  /**
+   * The device has just appended this record to the area of the hart's current context, which is in
+   * no mode that reports each value once. `block`: physical address of the hart's block. The ring is
+   * empty.
+   */
+  follow(hart: number, block: number, context: number, words: Uint32Array, area: number, index: number): void;
+  /** The next record must come to the device. The ring is empty. */
+  refuse(): void;
+}
