@@ -19,9 +19,15 @@ interface Ran {
   readonly byDevice: number;
   /** Of all records that a passive listener heard, with their places. */
   readonly digest: number;
+  /** Of these, the ones that it took in runs. */
+  readonly runs: number;
 }
 
-async function count(w: Workload, options: MachineOptions, listen?: 'active' | 'passive'): Promise<Ran> {
+async function count(
+  w: Workload,
+  options: MachineOptions,
+  listen?: 'active' | 'passive' | 'runs',
+): Promise<Ran> {
   const kernel = { name: w.name, bytes: readFileSync(await buildGuest({ ...w, warmUp: 2, repeat: 6 })) };
   let text = '';
   const onConsole = (byte: number): void => {
@@ -34,7 +40,8 @@ async function count(w: Workload, options: MachineOptions, listen?: 'active' | '
     digest = (Math.imul(digest, 31) + word) | 0;
   };
   if (listen === 'active') machine.board.kcov!.onRecord(() => heard++);
-  if (listen === 'passive')
+  let runs = 0;
+  if (listen === 'passive' || listen === 'runs')
     machine.board.kcov!.observe({
       isPassive: true,
       record: (origin, _isEdge, words, area, index) => {
@@ -42,15 +49,28 @@ async function count(w: Workload, options: MachineOptions, listen?: 'active' | '
         for (const word of words) take(word);
         for (const word of [origin.contextAddress, area, index]) take(word);
       },
+      ...(listen === 'runs' && {
+        run: ({ contextAddress }, { words, at, halves, count: length, area, index }) => {
+          runs += length;
+          heard += length;
+          for (let i = 0; i < length; i++) {
+            for (const word of words.subarray(at + i * halves, at + (i + 1) * halves)) take(word);
+            for (const word of [contextAddress, area, index + i]) take(word);
+          }
+        },
+      }),
     });
   expect(machine.run(100_000_000)).toEqual({ kind: 'exit', status: 0 });
   const records = machine.kcovRecords;
+  machine.board.kcov?.flush();
+  expect(machine.kcovRecords).toBe(records);
   if (listen) expect(heard).toBe(records);
   return {
     sum: /end ([0-9a-f]{16})/.exec(text)![1]!,
     records,
     byDevice: machine.board.kcov?.records ?? 0,
     digest,
+    runs,
   };
 }
 
@@ -83,6 +103,9 @@ describe.skipIf(!which('clang-19'))('traced workloads', () => {
       expect((await count(w, { engine: 'jit', eager: true }, 'active')).records).toBe(interp.records);
       const passive = await count(w, { engine: 'jit', eager: true }, 'passive');
       expect(passive).toEqual(await count(w, { engine: 'interp' }, 'passive'));
+      const inRuns = await count(w, { engine: 'jit', eager: true }, 'runs');
+      expect({ ...inRuns, runs: 0 }).toEqual(passive);
+      if (!what.startsWith('lost')) expect(inRuns.runs).toBeGreaterThan(inRuns.records / 2);
       expect(passive.byDevice).toBe(interp.records);
       expect(interp.byDevice).toBe(interp.records);
       expect(jit.records).toBeGreaterThan(1000);

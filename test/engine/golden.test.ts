@@ -58,7 +58,15 @@ function listing(words: readonly number[], flat?: typeof FLAT, tier?: Tier): str
   const body = m.func(REGION_PARAMS, REGION_RESULTS);
   const device = { load, settle, ramBase: 0x8000_0000 };
   const fp = new FpHelpers(m, soft);
-  const port = { slow, device, isDeviceLoad: () => false, fp, physicalOffset: 0n, hosts: new Map() };
+  const port = {
+    slow,
+    device,
+    isDeviceLoad: () => false,
+    fp,
+    physicalOffset: 0n,
+    hosts: new Map(),
+    helperOf: () => undefined,
+  };
   const linker = {
     dispatch,
     jump,

@@ -4,10 +4,11 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { InterpEngine } from '../../emulator/engine/engine.ts';
-import type { InlineCall } from '../../emulator/engine/jit/inline-call.ts';
+import type { InlineCall, InlineHelper } from '../../emulator/engine/jit/inline-call.ts';
 import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
+import { I32 } from '../../emulator/wasm/module.ts';
 import { type EngineFactory, Flat, interpreter, RAM_BASE } from '../support/flat.ts';
 import { COUNTER, PROBE_WORDS as probe, probeCall } from '../support/probe.ts';
 
@@ -111,6 +112,35 @@ describe('a counting probe', () => {
     const elsewhere = probeCall(PROBE, { onSite, pa: OTHER });
     expect(observed(run(inlining(elsewhere), change))).toEqual(observed(run(interpreter, change)));
     expect(sites).not.toEqual([]);
+  });
+
+  describe('has a helper', () => {
+    let called = 0;
+    /** Callers make real calls; the helper does nothing. */
+    const helped = (call: InlineCall): InlineCall => {
+      const count = (): number => {
+        called++;
+        return 0;
+      };
+      const helper: InlineHelper = { params: [], results: [I32], call: count };
+      const family = { ...call.family, accepts: () => false };
+      return { ...call, family, helper: () => helper, callHelper: (c, index) => void c.call(index) };
+    };
+    beforeEach(() => {
+      called = 0;
+    });
+
+    test('that is asked when it is called', () => {
+      expect(observed(run(inlining(helped(probeCall(PROBE)))))).toEqual(observed(run(interpreter)));
+      expect(called).toBeGreaterThan(ROUNDS);
+    });
+
+    test('that is not, when its address leads to other code than was compared', () => {
+      const change: Change = { after: 0, change: flat => flat.load(probe(PROBE, 3), PROBE) };
+      const elsewhere = helped(probeCall(PROBE, { pa: OTHER }));
+      expect(observed(run(inlining(elsewhere), change))).toEqual(observed(run(interpreter, change)));
+      expect(called).toBe(0);
+    });
   });
 
   test('is no more, once its code has changed', () => {

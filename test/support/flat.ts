@@ -9,6 +9,7 @@ import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
 import { ALL_EXTENSIONS } from '../../emulator/isa/index.ts';
+import { RING_BYTES } from '../../emulator/machine/kcov-inline/ring.ts';
 
 export const RAM_BASE = 0x8000_0000;
 
@@ -42,11 +43,14 @@ export class Flat {
   readonly bus = new Bus();
   readonly hart: Hart;
   readonly engine: Engine;
+  /** Host address of memory for a ring of records. */
+  readonly ringBase: number;
 
   constructor({ ramBytes = 0x10_0000, engine = interpreter, pages = 16 }: FlatOptions = {}) {
     const area = { base: homeOf(1), pages };
     const ramHost = area.base + InterpEngine.areaBytes(pages) + Jit.areaBytes;
-    const memory = new WebAssembly.Memory({ initial: (ramHost + ramBytes) / 0x1_0000 });
+    this.ringBase = ramHost + ramBytes;
+    const memory = new WebAssembly.Memory({ initial: (this.ringBase + RING_BYTES) / 0x1_0000 });
     this.ram = new Ram(memory, ramHost, RAM_BASE, ramBytes);
     const ports = {
       memory,

@@ -16,7 +16,7 @@ import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from '.
 import { FpHelpers } from './emit/fp-helpers.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
-import type { HostCall, InlineFamily } from './inline-call.ts';
+import type { InlineCall, InlineFamily, InlineHelper } from './inline-call.ts';
 import { pagesOfCalls } from './inline-table.ts';
 import { insnsOf, type Region } from './region/region.ts';
 
@@ -64,8 +64,11 @@ function hasFloat(region: Region): boolean {
   return false;
 }
 
-const inlineFamilies = ({ blocks }: Region): InlineFamily[] =>
-  blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call.family] : []));
+const inlineCalls = ({ blocks, called }: Region): InlineCall[] => [
+  ...blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : [])),
+  ...(called ? [called] : []),
+];
+const inlineFamilies = (region: Region): InlineFamily[] => inlineCalls(region).map(({ family }) => family);
 
 /** The addresses between the first and the last instruction. */
 function spanOf({ blocks }: Region): { from: number; to: number } {
@@ -107,12 +110,26 @@ export class Compiler {
       jump: m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS),
     };
     const hosts = new Map<InlineFamily, number>();
-    const hostCalls: Record<string, HostCall> = {};
+    const imported: Record<string, unknown> = {};
     for (const family of new Set(all.flatMap(inlineFamilies))) {
       if (!family.host) continue;
       const name = `host${hosts.size}`;
       hosts.set(family, m.importFunction('env', name, [I32, I32, I32], []));
-      hostCalls[name] = family.host;
+      imported[name] = family.host;
+    }
+    const helpers = new Map<InlineHelper, number>();
+    const helperOf = (call: InlineCall, dataView: number): number | undefined => {
+      const helper = call.helper?.({ memory: ram.memory, ram: ramPlace, dataView });
+      return helper && helpers.get(helper);
+    };
+    for (const [{ dataView }, region] of regions) {
+      for (const call of inlineCalls(region)) {
+        const helper = call.helper?.({ memory: ram.memory, ram: ramPlace, dataView });
+        if (!helper || helpers.has(helper)) continue;
+        const name = `helper${helpers.size}`;
+        helpers.set(helper, m.importFunction('env', name, helper.params, helper.results));
+        imported[name] = helper.call;
+      }
     }
     m.importMemory('env', 'memory', { min: 1 });
     const jit = {
@@ -122,6 +139,7 @@ export class Compiler {
       fp: new FpHelpers(m, port.soft),
       physicalOffset: BigInt(ram.base - ram.hostBase),
       hosts,
+      helperOf,
       retired: this.#p.retired,
     };
     const jobs = new Map<EntryPoint, Job>();
@@ -148,7 +166,7 @@ export class Compiler {
     }
     const bytes = m.finish();
     const emitted = clock();
-    const functions = this.#instantiate(bytes, hostCalls);
+    const functions = this.#instantiate(bytes, imported);
     times.emit += emitted - begin;
     times.instantiate += clock() - emitted;
     for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot] as CompiledEntry);
@@ -167,11 +185,11 @@ export class Compiler {
   /** The module's entry points by slot, and its table of links. */
   #instantiate(
     bytes: Uint8Array<ArrayBuffer>,
-    hosts: Readonly<Record<string, HostCall>>,
+    imported: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> {
     const { memory } = this.#p.ram;
     const { slow, deviceLoad, deviceSettle, dispatch, jump } = this.#p.slow;
-    const env = { memory, slow, deviceLoad, deviceSettle, dispatch, jump, soft: this.#soft, ...hosts };
+    const env = { memory, slow, deviceLoad, deviceSettle, dispatch, jump, soft: this.#soft, ...imported };
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 
@@ -181,8 +199,7 @@ export class Compiler {
     const pages = new Set<number>();
     for (const [entry, region] of regions) {
       for (const { ppn } of entry.pages) pages.add(ppn - firstPage);
-      const calls = region.blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
-      for (const page of pagesOfCalls(calls, firstPage)) pages.add(page);
+      for (const page of pagesOfCalls(inlineCalls(region), firstPage)) pages.add(page);
     }
     return pages;
   }

@@ -7,7 +7,7 @@
 // has such calls; a change of a translation ends the region).
 
 import type { Insn } from '../../isa/index.ts';
-import type { CodeWriter, I32, I64, Local } from '../../wasm/module.ts';
+import type { CodeWriter, I32, I64, Local, ValType } from '../../wasm/module.ts';
 import type { RamPlace } from './emit/memory.ts';
 
 /** One function that may be executed inline. */
@@ -29,6 +29,31 @@ export interface InlineCall {
   /** Maximum number of instructions that the inline form retires, not counting the call itself. */
   readonly cost: number;
   readonly family: InlineFamily;
+  /**
+   * A function in WebAssembly that compiled code may call in place of the call's code; the same for
+   * equal places.
+   */
+  helper?(place: HelperPlace): InlineHelper;
+  /**
+   * Writes a call of the helper where all registers are in the window, as at the first instruction
+   * of the call's code. Pushes how many instructions were retired, at most `cost`, up to the return
+   * to ra; 0 = nothing was done.
+   */
+  callHelper?(c: CodeWriter, helper: number): void;
+}
+
+export interface HelperPlace {
+  readonly memory: WebAssembly.Memory;
+  readonly ram: RamPlace;
+  /** View of loads and stores. */
+  readonly dataView: number;
+}
+
+/** A function of a module of the machine's own. */
+export interface InlineHelper {
+  readonly params: readonly ValType[];
+  readonly results: readonly ValType[];
+  readonly call: unknown;
 }
 
 export type HostCall = (a: number, b: number, c: number) => void;
@@ -60,6 +85,12 @@ export interface InlineContext {
   readonly isVerified: Local<I32>;
   /** Index of the family's function `host`, if it has one. */
   readonly host: number | undefined;
+  /** Index of a call's `helper` for this view, if it has one. */
+  helperOf(call: InlineCall): number | undefined;
+  /** True if code is to be short rather than quick. */
+  readonly isWarm: boolean;
+  /** True if `ran` counts. */
+  readonly isCounted: boolean;
   /** View of loads and stores. */
   readonly dataView: number;
   readonly ram: RamPlace;

@@ -45,7 +45,10 @@ export class KnownContext {
   readonly areaPa: Local<I64>;
   readonly words: Local<I64>;
 
-  constructor({ c, ram, dataView, isVerified }: InlineContext, table: HookTable) {
+  constructor(
+    { c, ram, dataView, isVerified }: Pick<InlineContext, 'c' | 'ram' | 'dataView' | 'isVerified'>,
+    table: HookTable,
+  ) {
     this.#c = c;
     this.#table = table;
     this.#ram = ram;

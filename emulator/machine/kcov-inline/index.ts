@@ -12,16 +12,20 @@
 
 import { CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
 import type {
+  HelperPlace,
   InlineCall,
   InlineContext,
   InlineEmitter,
   InlineFamily,
+  InlineHelper,
   InlineSite,
 } from '../../engine/jit/inline-call.ts';
 import { type Insn, rowOf } from '../../isa/index.ts';
-import { type CodeWriter, I64, type Label } from '../../wasm/module.ts';
+import { type CodeWriter, I64, type Label, type Local } from '../../wasm/module.ts';
 import { DISABLED, KnownContext } from './context.ts';
-import { RecordWriter } from './records.ts';
+import { HookHelpers } from './helpers.ts';
+import { constantPc, type PushPc, RecordWriter } from './records.ts';
+import { callHelper, callInWindow, countStub, ShortHooks } from './short.ts';
 import {
   A0,
   A1,
@@ -41,19 +45,26 @@ import {
 const READS = (1 << A0) | (1 << A1) | (1 << T1);
 const WRITES = (1 << T0) | (1 << T1);
 
-/** The calls that compiled code may execute itself, for hooks that the kernel announced. */
+/**
+ * The calls that compiled code may execute itself, for hooks that the kernel announced.
+ */
 export function kcovInlineCalls(table: HookTable): InlineCall[] {
   const kinds = new Map<InlineCall, number>();
   const family: InlineFamily = {
     accepts: keepsThreadPointer,
     host: table.report,
-    begin: context => new HookEmitter(context, table, kinds),
+    begin: context =>
+      context.isWarm ? new ShortHooks(context, kinds) : new HookEmitter(context, table, kinds),
   };
+  const helpers = new HookHelpers(table);
   for (const [kind, address] of table.addresses.entries()) {
     const words = stubWords(kind, table);
     const pa = Number(BigInt.asUintN(64, address - table.kvaOffset));
     if (!words) continue;
-    const call = { address, pa, words, reads: READS, writes: WRITES, cost: retiredRecording(kind), family };
+    const helper = (place: HelperPlace): InlineHelper => helpers.of(kind, place);
+    const callHelper = (c: CodeWriter, index: number): void => callInWindow(c, kind, index);
+    const regs = { reads: READS, writes: WRITES };
+    const call = { address, pa, words, ...regs, cost: retiredRecording(kind), family, helper, callHelper };
     kinds.set(call, kind);
   }
   return [...kinds.keys()];
@@ -69,20 +80,20 @@ function keepsThreadPointer(insns: Iterable<Insn>): boolean {
 const writesX = (insn: Insn): boolean => rowOf(insn.op).regs.rd === 'x';
 
 class HookEmitter implements InlineEmitter {
+  readonly #context: InlineContext;
   readonly #c: CodeWriter;
   readonly #x: InlineContext['x'];
   readonly #ic: InlineContext['ic'];
-  readonly #ran: InlineContext['ran'];
   readonly #table: HookTable;
   readonly #kinds: ReadonlyMap<InlineCall, number>;
   readonly #known: KnownContext;
   readonly #records: RecordWriter;
 
   constructor(context: InlineContext, table: HookTable, kinds: ReadonlyMap<InlineCall, number>) {
+    this.#context = context;
     this.#c = context.c;
     this.#x = context.x;
     this.#ic = context.ic;
-    this.#ran = context.ran;
     this.#table = table;
     this.#kinds = kinds;
     this.#known = new KnownContext(context, table);
@@ -110,6 +121,7 @@ class HookEmitter implements InlineEmitter {
     const t1 = this.#x[T1]!;
     const live = c.local(I64);
     const isPc = kind === HOOK.PC;
+    const pc = constantPc(c, behind);
     const done = c.block();
     const real = c.block();
     if (!isClean) {
@@ -124,9 +136,9 @@ class HookEmitter implements InlineEmitter {
       .i32_const(isPc ? RECORD.PC : RECORD.CMP)
       .i32_eq()
       .if_();
-    if (isPc) this.#records.pc(real, behind);
-    else if (kind === HOOK.SWITCH) this.#switch(real, behind);
-    else this.#records.cmp(real, kind, behind);
+    if (isPc) this.#records.pc(real, pc);
+    else if (kind === HOOK.SWITCH) this.#switch(real, pc);
+    else this.#records.cmp(real, kind, pc);
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
     this.#retire(call, retOf(kind));
     c.br(done).end();
@@ -134,7 +146,29 @@ class HookEmitter implements InlineEmitter {
     c.i64_const(0).local_set(t0);
     this.#retire(call, BEHIND_OFF);
     c.br(done).end();
-    // Another mode in a valid context has no effect; all other cases are rare.
+    this.#rare(call, kind, real, done, live, behind);
+    c.end();
+    generic();
+    c.i32_const(0).local_set(known.state);
+    c.end();
+    c.release(live);
+  }
+
+  /**
+   * The facts of the region's entry do not hold, or the mode is another: the helper finds them anew,
+   * and decides. Without one, only another mode in the same context is decided here.
+   */
+  #rare(call: InlineCall, kind: number, real: Label, done: Label, live: Local<I64>, behind: bigint): void {
+    const c = this.#c;
+    const known = this.#known;
+    const isPc = kind === HOOK.PC;
+    const [t0, t1] = [this.#x[T0]!, this.#x[T1]!];
+    const helper = this.#context.helperOf(call);
+    if (helper !== undefined) {
+      callHelper(this.#context, call, kind, helper, real, behind);
+      c.br(done);
+      return;
+    }
     c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
     c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().br_if(real, 'unlikely');
     c.local_get(live).local_get(known.live).i64_xor();
@@ -147,27 +181,17 @@ class HookEmitter implements InlineEmitter {
     c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
     this.#retire(call, BEHIND_OTHER);
     c.br(done);
-    c.end();
-    generic();
-    c.i32_const(0).local_set(known.state);
-    c.end();
-    c.release(live);
   }
 
   /** The device limits the work of a switch, which may end the quantum: a listener's is real. */
-  #switch(real: Label, behind: bigint): void {
+  #switch(real: Label, pc: PushPc): void {
     if (this.#table.report) this.#c.br(real);
-    else this.#records.switch(real, behind);
+    else this.#records.switch(real, pc);
   }
 
   /** The stub ran up to displacement `end` and, from wherever that is, its `ret`. */
   #retire(call: InlineCall, end: number): void {
-    const ret = retOf(this.#kinds.get(call)!);
-    if (end === ret) this.#ran(call, 0, ret + 4);
-    else {
-      this.#ran(call, 0, end);
-      this.#ran(call, ret, ret + 4);
-    }
+    countStub(this.#context.ran, call, this.#kinds.get(call)!, end);
     this.#c
       .local_get(this.#ic)
       .i32_const(end / 4 + 1)

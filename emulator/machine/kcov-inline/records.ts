@@ -10,6 +10,27 @@ import type { KnownContext } from './context.ts';
 import { A0, A1, type HookTable } from './table.ts';
 import { KCOV_RECORDS } from './window.ts';
 
+/** Pushes a return address, as i64 or as its halves. */
+export interface PushPc {
+  readonly word: () => void;
+  readonly low: () => void;
+  readonly high: () => void;
+}
+
+/** A return address that is known when code is written. */
+export const constantPc = (c: CodeWriter, pc: bigint): PushPc => ({
+  word: () => void c.i64_const(BigInt.asIntN(64, pc)),
+  low: () => void c.i32_const(Number(BigInt.asIntN(32, pc))),
+  high: () => void c.i32_const(Number(BigInt.asIntN(32, pc >> 32n))),
+});
+
+/** A return address in a local. */
+export const localPc = (c: CodeWriter, pc: Local<I64>): PushPc => ({
+  word: () => void c.local_get(pc),
+  low: () => void c.local_get(pc).i32_wrap_i64(),
+  high: () => void c.local_get(pc).i64_const(32).i64_shr_u().i32_wrap_i64(),
+});
+
 /** Records of so many cases touch two pages at most. */
 const SWITCH_CASES_MAX = 120;
 const SWITCH_BYTES_MAX = 16 + 8 * SWITCH_CASES_MAX;
@@ -25,7 +46,11 @@ export class RecordWriter {
   /** i64: records since the region's entry, stored and lost ones, for `Machine.kcovRecords`. */
   readonly #made: Local<I64>;
 
-  constructor({ c, x, ram, host }: InlineContext, table: HookTable, known: KnownContext) {
+  constructor(
+    { c, x, ram, host }: Pick<InlineContext, 'c' | 'x' | 'ram' | 'host'>,
+    table: HookTable,
+    known: KnownContext,
+  ) {
     this.#c = c;
     this.#x = x;
     this.#ram = ram;
@@ -99,7 +124,7 @@ export class RecordWriter {
   }
 
   /** The device makes the record, whose pages hold no code; operands are latched. */
-  #report(real: Label, words: number, kind: number, pc: bigint): void {
+  #report(real: Label, words: number, kind: number, pc: PushPc): void {
     const c = this.#c;
     const [at, count] = [c.local(I32), c.local(I64)];
     this.#count(words, count);
@@ -110,18 +135,18 @@ export class RecordWriter {
     c.end();
     c.release(at, count);
     if (words > 1) this.#latch();
-    c.i32_const(kind)
-      .i32_const(Number(BigInt.asIntN(32, pc)))
-      .i32_const(Number(BigInt.asIntN(32, pc >> 32n)));
+    c.i32_const(kind);
+    pc.low();
+    pc.high();
     c.call(this.#host!);
   }
 
-  pc(real: Label, pc: bigint): void {
+  pc(real: Label, pc: PushPc): void {
     if (this.#host !== undefined) {
       this.#report(real, 1, HOOK.PC, pc);
       return;
     }
-    this.#record(real, 1, at => this.#word(at, 0, () => void this.#c.i64_const(BigInt.asIntN(64, pc))));
+    this.#record(real, 1, at => this.#word(at, 0, pc.word));
   }
 
   /** The operands, which the device's registers latch in the context. */
@@ -131,7 +156,7 @@ export class RecordWriter {
   }
 
   /** type, arg1, arg2, pc. */
-  cmp(real: Label, kind: number, pc: bigint): void {
+  cmp(real: Label, kind: number, pc: PushPc): void {
     if (this.#host !== undefined) {
       this.#report(real, CMP_WORDS, kind, pc);
       return;
@@ -148,7 +173,7 @@ export class RecordWriter {
       this.#word(at, 0, () => void c.i64_const((log2 << 1) | (isConst ? 1 : 0)));
       this.#word(at, 1, () => operand(A0));
       this.#word(at, 2, () => operand(A1));
-      this.#word(at, 3, () => void c.i64_const(BigInt.asIntN(64, pc)));
+      this.#word(at, 3, pc.word);
     });
     this.#latch();
   }
@@ -157,7 +182,7 @@ export class RecordWriter {
    * A record per case: type, case, value, pc. Only small tables whose records all find room;
    * FreeBSD's form makes the real call.
    */
-  switch(real: Label, pc: bigint): void {
+  switch(real: Label, pc: PushPc): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
     const own = c.scope();
@@ -198,7 +223,7 @@ export class RecordWriter {
     });
     this.#word(at, 1, () => void c.local_get(table).i64_load(16));
     this.#word(at, 2, () => void c.local_get(this.#x[A0]!));
-    this.#word(at, 3, () => void c.i64_const(BigInt.asIntN(64, pc)));
+    this.#word(at, 3, pc.word);
     c.local_get(table).i32_const(8).i32_add().local_set(table);
     c.local_get(at)
       .i32_const(8 * CMP_WORDS)

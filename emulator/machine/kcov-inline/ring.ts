@@ -14,7 +14,15 @@ import { CMP_WORDS, CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
 import type { KcovRing, KcovRun, MakeRecord } from '../../../devices/kcov-ring.ts';
 import type { Ram } from '../../bus/ram.ts';
 import { HARTID } from '../../hart/layout.ts';
-import { type CodeWriter, I32, I64, type Label, type Local, type LocalScope, ModuleBuilder } from '../../wasm/module.ts';
+import {
+  type CodeWriter,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  ModuleBuilder,
+} from '../../wasm/module.ts';
 
 /** Bytes of memory that a ring needs. */
 export const RING_BYTES = 0x2_0000;
@@ -233,7 +241,11 @@ class Writer {
     else this.#comparison();
     this.#setNumber(AT.NEXT, () => void c.local_get(this.#count).i64_const(1).i64_add());
     c.local_get(this.#area).local_get(this.#count).i64_const(1).i64_add().i64_store(0);
-    c.i32_const(0).local_get(this.#put).i32_const(this.#bytes).i32_add().i32_store(this.#base + AT.PUT);
+    c.i32_const(0)
+      .local_get(this.#put)
+      .i32_const(this.#bytes)
+      .i32_add()
+      .i32_store(this.#base + AT.PUT);
     this.#own.release();
   }
 
@@ -282,7 +294,11 @@ class Writer {
     this.#number(AT.NEXT).i64_xor();
     for (let word = 0; word < this.#words; word++) {
       const before = (at: Local<I32>): void =>
-        void c.local_get(at).i32_const(this.#bytes).i32_sub().i64_load(8 * word);
+        void c
+          .local_get(at)
+          .i32_const(this.#bytes)
+          .i32_sub()
+          .i64_load(8 * word);
       before(this.#slot);
       before(this.#put);
       c.i64_xor().i64_or();
@@ -295,7 +311,10 @@ class Writer {
   #beginRun(): void {
     const c = this.#c;
     const run = c.local(I32);
-    this.#field(AT.RUN).local_tee(run).i32_const(this.#base + AT.RUNS).i32_eq();
+    this.#field(AT.RUN)
+      .local_tee(run)
+      .i32_const(this.#base + AT.RUNS)
+      .i32_eq();
     c.local_get(this.#count).i64_eqz().i32_or();
     for (let at = 0; at < ORIGIN_BYTES; at += 8) {
       c.local_get(this.#context).i64_load(CTX.TID + at);
@@ -308,12 +327,19 @@ class Writer {
       .i32_ge_u()
       .br_if(this.#refused, 'unlikely');
     for (let at = 0; at < ORIGIN_BYTES; at += 8) {
-      c.local_get(run).local_get(this.#context).i64_load(CTX.TID + at).i64_store(at);
+      c.local_get(run)
+        .local_get(this.#context)
+        .i64_load(CTX.TID + at)
+        .i64_store(at);
       this.#setNumber(AT.ORIGIN + at, () => void c.local_get(this.#context).i64_load(CTX.TID + at));
     }
     c.local_get(run).local_get(this.#put).i32_store(RUN.START);
     c.local_get(run).local_get(this.#count).i32_wrap_i64().i32_store(RUN.INDEX);
-    c.i32_const(0).local_get(run).i32_const(RUN.SIZE).i32_add().i32_store(this.#base + AT.RUN);
+    c.i32_const(0)
+      .local_get(run)
+      .i32_const(RUN.SIZE)
+      .i32_add()
+      .i32_store(this.#base + AT.RUN);
     c.end();
     c.release(run);
   }

@@ -1,8 +1,11 @@
 // The coverage hooks of the kernel in a shape program: their code (kernel/kcov/hooks.S), a thread
 // whose context records, and the kcov device that they reach. Kernel addresses are physical ones.
 
+import { AreaWatch } from '../../../coverage/record.ts';
 import { KcovDevice } from '../../../devices/kcov.ts';
 import { CTX, CTXF, HOOK, HOOKS, RECORD, REG } from '../../../devices/kcov-layout.ts';
+import type { KcovOrigin } from '../../../devices/kcov-origin.ts';
+import { RecordRing } from '../../../emulator/machine/kcov-inline/ring.ts';
 import { type HookTable, retOf, stubWords } from '../../../emulator/machine/kcov-inline/table.ts';
 import { KCOV_CURRENT, KCOV_RECORDS } from '../../../emulator/machine/kcov-inline/window.ts';
 import { MAP } from '../../../emulator/machine/memory-map.ts';
@@ -36,9 +39,17 @@ export interface Tracing {
   /** The buffer lies by itself, in the last page of code, or in a page table. */
   readonly place: 'apart' | 'code' | 'table';
   readonly isFreebsd: boolean;
+  /** A passive listener takes the records. */
+  readonly isHeard: boolean;
 }
 
-export const NO_TRACING: Tracing = { mode: 'off', words: 1, place: 'apart', isFreebsd: false };
+export const NO_TRACING: Tracing = {
+  mode: 'off',
+  words: 1,
+  place: 'apart',
+  isFreebsd: false,
+  isHeard: false,
+};
 
 export function drawTracing(random: Random): Tracing {
   const place = random.oneIn(5) ? random.pick(['code', 'table'] as const) : 'apart';
@@ -49,6 +60,7 @@ export function drawTracing(random: Random): Tracing {
     words: place === 'apart' ? random.pick([1, 5, 200, 3000, 30_000]) : 1 + random.below(40),
     place,
     isFreebsd: random.oneIn(6),
+    isHeard: random.oneIn(3),
   };
 }
 
@@ -122,16 +134,55 @@ export function writeHookData(
  * Puts the device on the bus and tells it where the hooks are; `announce` gets the table that
  * compiled code has to know. Returns the number of records, by the device and by compiled code.
  */
-export function addKcov(flat: Flat, announce: (table: HookTable) => void): () => Records {
+export function addKcov(flat: Flat, announce: (table: HookTable) => void, isHeard = false): () => Records {
   const device = new KcovDevice({
     ram: flat.ram,
     hart: { current: 0, count: 1 },
     publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
     publishHooks: hooks => hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base) }),
+    ring: slow => new RecordRing(flat.ram, flat.ringBase, slow),
   });
+  const heard = isHeard ? listen(device, flat) : () => '';
   flat.bus.add(device, MAP.kcov.base, MAP.kcov.size);
   announceHooks(device);
-  return () => ({ device: device.records, compiled: Number(flat.hart.state.get64(KCOV_RECORDS)) });
+  return () => ({
+    device: device.records,
+    compiled: Number(flat.hart.state.get64(KCOV_RECORDS)),
+    heard: heard(),
+  });
+}
+
+/** What a listener hears, as a digest with its last finding; one that takes runs, too. */
+function listen(device: KcovDevice, { ram }: Flat): () => string {
+  let [digest, count, found] = [0, 0, ''];
+  const watch = new AreaWatch(
+    address => ram.read32(address),
+    finding => {
+      found = finding;
+    },
+  );
+  const hear = (origin: KcovOrigin, words: Uint32Array, area: number, index: number): void => {
+    count++;
+    for (const word of [...words, origin.syscall, origin.contextAddress, origin.descriptor, area, index])
+      digest = (Math.imul(digest, 31) + word) | 0;
+  };
+  device.observe({
+    isPassive: true,
+    record: (origin, _isEdge, words, area, index) => {
+      hear(origin, words, area, index);
+      if (index >= 0) watch.wrote(origin.descriptor, area, index, words);
+    },
+    run: (origin, run) => {
+      const { words, at, halves, count: length, area, index } = run;
+      for (let i = 0; i < length; i++)
+        hear(origin, words.slice(at + i * halves, at + (i + 1) * halves), area, index + i);
+      watch.wroteRun(origin.descriptor, run);
+    },
+  });
+  return () => {
+    device.flush();
+    return `${count} ${digest} ${found}`;
+  };
 }
 
 /** As the kernel does it. */
@@ -148,6 +199,8 @@ export function announceHooks(device: KcovDevice): void {
 export interface Records {
   readonly device: number;
   readonly compiled: number;
+  /** Digest of what a listener has heard. */
+  readonly heard: string;
 }
 
 export const HOOK_KINDS = HOOK.COUNT;

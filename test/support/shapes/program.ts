@@ -185,7 +185,11 @@ function machineOf(program: ShapeProgram, mapping: Mapping, tier: Tier | undefin
   });
   flat.ram.write(RAM_BASE, initialMemory(code, program, mapping));
   enterMapping(flat, mapping);
-  const records = addKcov(flat, table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)));
+  const records = addKcov(
+    flat,
+    table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)),
+    program.tracing.isHeard,
+  );
   return { flat, code, records, regions: () => jit?.stats.regions ?? 0 };
 }
 
@@ -200,6 +204,7 @@ export interface Final {
   readonly ram: Uint8Array;
   /** Records that hooks made, in all. */
   readonly records: number;
+  readonly heard: string;
 }
 
 export const stateOf = ({ flat, records }: Pick<Prepared, 'flat' | 'records'>): Final => ({
@@ -207,6 +212,7 @@ export const stateOf = ({ flat, records }: Pick<Prepared, 'flat' | 'records'>): 
   x: Array.from({ length: 32 }, (_, i) => flat.x(i)),
   ram: flat.ram.data,
   records: records().device + records().compiled,
+  heard: records().heard,
 });
 
 export interface Comparison {
@@ -289,6 +295,7 @@ export function difference(a: Final, b: Final): string | undefined {
   for (const [r, value] of a.x.entries())
     if (value !== b.x[r]) return `x${r} ${value.toString(16)} and ${b.x[r]!.toString(16)}`;
   if (a.records !== b.records) return `${a.records} and ${b.records} records`;
+  if (a.heard !== b.heard) return `heard ${a.heard} and ${b.heard}`;
   return differentByte(a.ram, b.ram);
 }
 

@@ -9,13 +9,14 @@
 // block; a region starts, loops and returns from calls only if the longest path to the next such
 // check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
-import { PC } from '../../../hart/layout.ts';
+import { PC, X } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { type CodeWriter, I32, type Label, type Local } from '../../../wasm/module.ts';
 import { isReturn } from '../../interp/handlers.ts';
 import { SEMANTICS } from '../../semantics/index.ts';
+import type { InlineCall } from '../inline-call.ts';
 import { type AccessBlock, assignCaches, findGroups, loadedInLoops } from '../region/groups.ts';
-import { type Block, type Edge, type Region, successors, type Terminator } from '../region/region.ts';
+import { type Block, type Edge, LINK, type Region, successors, type Terminator } from '../region/region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../region/registers.ts';
 import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
 import { emitEntry, type JumpCache, type Placement, type RegionFunction } from './entry.ts';
@@ -120,13 +121,14 @@ class RegionEmitter {
     };
     this.#ops = new JitOps(body, port, this.#plan.used, { entry, isWarm, memory }, exits, this.#runs);
     this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram, this.#runs);
-    this.#emit();
+    this.#emit(placement);
   }
 
-  #emit(): void {
+  #emit(placement: Placement): void {
     const c = this.#c;
     const ops = this.#ops;
     this.#checkStart();
+    this.#callHelper(placement);
     this.#runs.begin(0);
     this.#inline.enter();
     ops.reload(this.#plan.liveIn[0]!);
@@ -165,6 +167,38 @@ class RegionEmitter {
       .local_get(this.#count)
       .return_();
     c.end();
+  }
+
+  /**
+   * The region is a function that others execute inline, and was entered from the interpreter or by
+   * an ordinary call: its helper does the same at once, and returns.
+   */
+  #callHelper(placement: Placement): void {
+    const { called } = this.#region;
+    if (!called?.callHelper || this.#runs.isCounting || !this.#liesAt(called, placement)) return;
+    const helper = this.#ops.helperOf(called, placement.dataView);
+    if (helper === undefined) return;
+    const c = this.#c;
+    const retired = c.local(I32);
+    called.callHelper(c, helper);
+    c.local_tee(retired).if_();
+    c.i32_const(0)
+      .i64_load(X + 8 * LINK)
+      .i64_const(~1n)
+      .i64_and();
+    c.local_get(this.#count).local_get(retired).i32_sub().return_();
+    c.end();
+    c.release(retired);
+  }
+
+  /** The region's own code, and not other code at this virtual address, is what was announced. */
+  #liesAt({ pa, words }: InlineCall, { ppns }: Placement): boolean {
+    const { entry, pages } = this.#region;
+    const offset = Number(entry & 0xfffn);
+    return [0, 4 * words.length - 1].every(at => {
+      const ppn = ppns[pages.indexOf((offset + at) >> 12)];
+      return ppn === Math.floor((pa + at) / 4096) && pa % 4096 === offset;
+    });
   }
 
   /** The quantum ends in a warm region: the policy counts it (policy/heat.ts). */

@@ -33,6 +33,7 @@ export class InlineCalls {
     ram: RamPlace,
     runs: RunCounts,
   ) {
+    const { dataView } = placement;
     this.#ops = ops;
     this.#fetchView = placement.fetchView;
     const calls = order.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
@@ -43,10 +44,12 @@ export class InlineCalls {
     const ran = ({ address }: InlineCall, from: number, to: number): void =>
       runs.ran(address + BigInt(from), address + BigInt(to));
     this.#isVerified = isVerified;
+    const helperOf = (call: InlineCall): number | undefined => ops.helperOf(call, dataView);
+    const modes = { isWarm: region.tier === 'warm', isCounted: runs.isCounting };
     for (const { family } of this.#calls) {
       if (this.#parts.has(family)) continue;
       const host = ops.hostOf(family);
-      const emitter = family.begin({ c, x, ic, isVerified, host, dataView: placement.dataView, ram, ran });
+      const emitter = family.begin({ c, x, ic, isVerified, host, helperOf, ...modes, dataView, ram, ran });
       this.#parts.set(family, { emitter, clean: cleanBlocks(order, family) });
     }
   }

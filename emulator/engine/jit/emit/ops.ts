@@ -38,7 +38,7 @@ import {
   type PlainAccess,
   plainCsr,
 } from '../../semantics/system.ts';
-import type { InlineFamily } from '../inline-call.ts';
+import type { InlineCall, InlineFamily } from '../inline-call.ts';
 import type { Group } from '../region/groups.ts';
 import type { Mask } from '../region/registers.ts';
 import type { RegionFunction } from './entry.ts';
@@ -60,6 +60,8 @@ export interface JitPort {
   readonly physicalOffset: bigint;
   /** Functions of the host that inlined calls use. */
   readonly hosts: ReadonlyMap<InlineFamily, number>;
+  /** Index of the helper of an inlined call, for a view of loads and stores. */
+  helperOf(call: InlineCall, dataView: number): number | undefined;
   /** Counters of retired instructions, absent unless somebody asked. */
   readonly retired?: RetiredPlace | undefined;
 }
@@ -153,6 +155,11 @@ export class JitOps implements Ops {
   /** Index of the function of the host that a family's calls use. */
   hostOf(family: InlineFamily): number | undefined {
     return this.#port.hosts.get(family);
+  }
+
+  /** Index of the helper of an inlined call. */
+  helperOf(call: InlineCall, dataView: number): number | undefined {
+    return this.#port.helperOf(call, dataView);
   }
 
   /** The rule has returned: its scratch locals are free. */

@@ -47,6 +47,10 @@ export class RunCounts {
     this.begin(to);
   }
 
+  get isCounting(): boolean {
+    return this.#place !== undefined;
+  }
+
   /** Code at addresses `[from, to)`, which is not the region's, ran without a jump. */
   ran(from: bigint, to: bigint): void {
     if (!this.#place || to <= this.#place.low) return;

@@ -77,6 +77,8 @@ export interface Region {
   readonly size: number;
   /** Displacements of the 4 KiB pages that hold its code, from the page of the entry. */
   readonly pages: readonly number[];
+  /** The entry is that of a function that may be executed inline. */
+  readonly called: InlineCall | undefined;
 }
 
 /** Most instructions of a region; larger functions continue in a second region. */
@@ -85,7 +87,7 @@ const REGION_BLOCKS = 200;
 /** Targets of a `switch` lie within so many bytes of the function's start. */
 const SWITCH_REACH = 8192;
 /** ra */
-const LINK = 1;
+export const LINK = 1;
 /** A region stays within these pages before and after its entry. */
 const REGION_REACH = 8 * 4096;
 
@@ -127,7 +129,7 @@ export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Reg
       pages.add((base + at) >> 12);
       pages.add((base + at + insn.bytes - 1) >> 12);
     }
-  return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b) };
+  return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b), called: code.inlineAt(0) };
 }
 
 export const hasInlineCalls = ({ blocks }: Region): boolean =>
