@@ -32,7 +32,7 @@ export const kindOf = (kind: number): KcovOrigin['context'] => CONTEXTS[kind] ??
 const FIRST = CTX.TID;
 const WORDS = (CTX.DESCRIPTOR + 8 - FIRST) / 4;
 
-/** Slots of origins that are remembered; a thread that makes system calls alternates between some. */
+/** Origins that are remembered: a thread that makes system calls alternates between some. */
 const SLOTS = 64;
 
 interface Slot {

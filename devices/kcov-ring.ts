@@ -33,8 +33,8 @@ export interface KcovRing {
   take(give: (run: KcovRun) => void): void;
   /**
    * The device has just appended this record to the area of the hart's current context, which is in
-   * no mode that reports each value once. `block`: physical address of the hart's block. The ring is
-   * empty.
+   * no mode that reports each value once. `block`: physical address of the hart's block. The ring
+   * is empty.
    */
   follow(hart: number, block: number, context: number, words: Uint32Array, area: number, index: number): void;
   /** The next record must come to the device. The ring is empty. */

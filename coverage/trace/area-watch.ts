@@ -21,7 +21,9 @@ interface Watched {
   reported: boolean;
 }
 
-/** `count` records of `halves` 32-bit words each, from `words[at]` on; the first is number `index`. */
+/**
+ * `count` records of `halves` 32-bit words each, from `words[at]` on; the first is number `index`.
+ */
 export interface RecordRun {
   readonly area: number;
   readonly index: number;

@@ -271,6 +271,8 @@ export class TraceBuilder {
   private readonly crossings = new Map<string, Crossing>();
   private readonly missed = new Map<string, Missed>();
   private current = -1;
+  /** The test of the last new source, and how it is shown. */
+  private lastTest: readonly [test: string, shown: string] = ['', ''];
   /** One record as words and as halves. */
   private readonly words = new BigUint64Array(4);
   private readonly halves = new Uint32Array(this.words.buffer);
@@ -299,7 +301,8 @@ export class TraceBuilder {
    * remembers no text for it. A traced run has one for each system call.
    */
   newSource(source: Source): number {
-    const test = visible(source.test);
+    if (source.test !== this.lastTest[0]) this.lastTest = [source.test, visible(source.test)];
+    const test = this.lastTest[1];
     this.lostBy.push(0);
     return this.sources.push(test === source.test ? source : { ...source, test }) - 1;
   }

@@ -155,7 +155,7 @@ class HookEmitter implements InlineEmitter {
   }
 
   /**
-   * The facts of the region's entry do not hold, or the mode is another: the helper finds them anew,
+   * The facts of the region's entry do not hold, or the mode is another: the helper looks again,
    * and decides. Without one, only another mode in the same context is decided here.
    */
   #rare(call: InlineCall, kind: number, real: Label, done: Label, live: Local<I64>, behind: bigint): void {
