@@ -152,7 +152,9 @@ export function addKcov(flat: Flat, announce: (table: HookTable) => void, isHear
   });
 }
 
-/** What a listener hears, as a digest with its last finding; one that takes runs, too. */
+/**
+ * A digest of the records that a listener hears, with its last finding; one that takes runs, too.
+ */
 function listen(device: KcovDevice, { ram }: Flat): () => string {
   let [digest, count, found] = [0, 0, ''];
   const watch = new AreaWatch(
