@@ -27,14 +27,15 @@ function realPath(path: string): string {
   return join(realPath(dirname(path)), relative(dirname(path), path));
 }
 
-/** Errors: results inside of the submissions, where they would be judged as one. */
-function checkApart(output: string, submissions: string): void {
-  if (output === '-' || !existsSync(submissions)) return; // refused where they are opened
-  const [first] = relative(realpathSync(submissions), realPath(resolve(behindLinks(output)))).split('/');
-  if (first !== '..')
-    throw new UserError(
-      `grade: -o ${output} is in ${submissions}, and would be judged as a submission; give a folder elsewhere`,
-    );
+/** False for paths that are not there or cannot be used: they are refused where they are opened. */
+function isWithin(output: string, submissions: string): boolean {
+  if (output === '-') return false;
+  try {
+    const way = relative(realpathSync(submissions), realPath(resolve(behindLinks(output))));
+    return way.split('/')[0] !== '..';
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -42,7 +43,10 @@ function checkApart(output: string, submissions: string): void {
  * line.
  */
 export function resultsIn(output: string, submissions: string): Results {
-  checkApart(output, submissions);
+  if (isWithin(output, submissions))
+    throw new UserError(
+      `grade: -o ${output} is in ${submissions}, and would be judged as a submission; give a folder elsewhere`,
+    );
   const isNew = !existsSync(output);
   fillFolder(output, 'grade', () => {});
   let isDone = false;

@@ -355,7 +355,10 @@ const LAB: readonly Line[] = [
   ['grade folder --lab 0', /folder has no submissions: one folder or one \.zip of lab submit for each/],
   ['grade nowhere --lab 0', /nowhere is not a folder of submissions/],
   ['grade text --lab 0', /text is not a folder of submissions/],
-  ['grade . --lab 0 -o .', /grade: -o \. is in \., and would be judged as a submission; give a folder elsewhere/],
+  [
+    'grade . --lab 0 -o .',
+    /grade: -o \. is in \., and would be judged as a submission; give a folder elsewhere/,
+  ],
   ['grade folder --lab 0 -o .', /grade: \. is not empty; give a new folder with -o/],
   ['grade . --lab 0 -o -', /grade: -: a folder cannot be standard output; give a new folder with -o/],
   ['grade . --lab 0 --teacher folder', /grade: --teacher folder: it has no folder solution\//],
