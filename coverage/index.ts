@@ -57,6 +57,7 @@ export {
   pairTraces,
   type RecordFilter,
 } from './trace/ops.ts';
+export { proofOf } from './trace/proof.ts';
 export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
   FILTERED,

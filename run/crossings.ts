@@ -18,6 +18,8 @@ export interface CrossingSink {
    * Control entered or left before the instruction at `addr`, in code that records into `context`.
    */
   crossing(context: KcovContext, addr: bigint, entered: number, left: number): void;
+  /** Code runs in a mode without PCs. */
+  withoutPcs(context: KcovContext): void;
   switched?(change: KcovSwitch): void;
 }
 
@@ -74,6 +76,8 @@ export class CrossingWatch {
   }
 
   #switch({ hart, before, after }: KcovSwitch): void {
+    if (after !== undefined && after.mode !== 0 && (after.mode & RECORDS_PC) === 0)
+      this.#sink.withoutPcs(after);
     const closes = before !== undefined && this.#open.has(before.address);
     const opens = after !== undefined && (after.mode & RECORDS_PC) !== 0;
     if (!closes && !opens) return;

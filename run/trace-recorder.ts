@@ -38,6 +38,8 @@ export class TraceRecorder implements KcovSink {
   #count = 0;
   #device: Machine['board']['kcov'];
   #watch: AreaWatch | undefined;
+  /** Threads with code that ran in a mode without PCs. */
+  readonly #withoutPcs = new Map<string, readonly [KcovContext, string]>();
   #crossings: CrossingWatch | undefined;
 
   /**
@@ -65,16 +67,21 @@ export class TraceRecorder implements KcovSink {
       const test = this.#test();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
     };
+    const withoutPcs: CrossingSink['withoutPcs'] = context => {
+      const test = this.#test();
+      if (test !== '') this.#withoutPcs.set(`${context.tid} ${context.handle} ${test}`, [context, test]);
+    };
     this.#crossings = new CrossingWatch(
       machine,
-      { crossing, ...(switched && { switched }) },
+      { crossing, withoutPcs, ...(switched && { switched }) },
       kernelCodeOf(this.#elf),
     );
   }
 
   /** The source of a thread's records outside its system calls. */
-  #threadOf({ pid, tid, context, handle }: KcovContext, test: string): number {
+  #threadOf({ pid, tid, context, handle }: KcovContext, test: string, more?: Partial<Source>): number {
     return this.#builder.source({
+      ...more,
       test,
       process: pid,
       thread: tid,
@@ -156,7 +163,12 @@ export class TraceRecorder implements KcovSink {
 
   finish(): Trace {
     this.#device?.flush();
-    if (this.#crossings?.finish()) this.#builder.header.flow = 'known';
+    if (this.#crossings?.finish()) {
+      this.#builder.header.flow = 'known';
+      // Where the flow is unknown, the PCs prove nothing of other code anyway.
+      for (const [context, test] of this.#withoutPcs.values())
+        this.#threadOf(context, test, { withoutPcs: true });
+    }
     return this.#builder.finish();
   }
 }

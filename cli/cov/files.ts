@@ -1,9 +1,8 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import picocolors from 'picocolors';
 import {
   checkImage,
@@ -12,6 +11,7 @@ import {
   keepPoint,
   type Palette,
   PLAIN,
+  proofOf,
   readTrace,
   type Selection,
   shortId,
@@ -21,7 +21,7 @@ import { readInput } from '../../host/input.ts';
 import { type SourceOptions, sourceReader } from '../../host/sources.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
 import { printable, printableLine, UserError } from '../io/fail.ts';
-import { repeated } from '../io/repeated.ts';
+import { repeated, repeatedFolder } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
 
 /** Of an argument, for the help. */
@@ -68,11 +68,7 @@ export const addSourceOption = (command: Command): Command =>
   command.option(
     '-S, --source <dir>',
     'also look for source files in this folder (repeatable)',
-    (dir: string, list: string[] | undefined) => {
-      if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
-        throw new InvalidArgumentError('there is no such folder');
-      return repeated(dir, list);
-    },
+    repeatedFolder,
   );
 
 export function selection(options: SelectOptions): KeepPoint | undefined {
@@ -187,7 +183,7 @@ export function traceName(path: string): string {
  * run, as the others could alone.
  */
 export function tellUnproven(parts: readonly { readonly trace: Trace; readonly path: string }[]): void {
-  const unproven = parts.filter(({ trace }) => trace.header.flow !== 'known');
+  const unproven = parts.filter(({ trace }) => !proofOf(trace).absence);
   if (unproven.length === parts.length) return;
   for (const { trace, path } of unproven)
     tell(

@@ -1,9 +1,17 @@
 // Options that may be given several times, and the refusal of all others.
-import type { Command, Option } from 'commander';
+import { statSync } from 'node:fs';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { UserError } from './fail.ts';
 
 /** Collects the values of an option, for commander. */
 export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** The same for folders that have to be there. */
+export function repeatedFolder(dir: string, before?: string[]): string[] {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
+    throw new InvalidArgumentError('there is no such folder');
+  return repeated(dir, before);
+}
 
 /** The help says which options may be given several times; a test compares it with the parsers. */
 export const isRepeatable = ({ description }: Option): boolean => /\(repeatable\b/.test(description);

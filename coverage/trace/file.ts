@@ -362,6 +362,7 @@ class TraceReader {
         context,
         handle,
         ...(row.unique === true && { unique: true }),
+        ...(row.withoutPcs === true && { withoutPcs: true }),
       };
     });
     this.trace.lost = new Float64Array(this.trace.sources.length);

@@ -63,13 +63,17 @@ function append(
 function keepsFlow(trace: Trace, keep: RecordFilter): boolean {
   if (keep.point) return false;
   const kept = new Map<string, boolean>();
-  return trace.sources.every(source => {
-    const { test, process, thread, context, handle } = source;
-    const key = `${process} ${thread} ${context} ${handle} ${test}`;
-    const stays = keep.source?.(source) ?? true;
+  const isWhole = (key: string, stays: boolean): boolean => {
     const before = kept.get(key);
     kept.set(key, stays);
     return before === undefined || before === stays;
+  };
+  return trace.sources.every(source => {
+    const { test, process, thread, context, handle, unique } = source;
+    const stays = keep.source?.(source) ?? true;
+    // A descriptor of a UNIQ mode may go to other threads, and records no PC again there.
+    if (unique && !isWhole(`unique ${test}`, stays)) return false;
+    return isWhole(`${process} ${thread} ${context} ${handle} ${test}`, stays);
   });
 }
 

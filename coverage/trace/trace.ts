@@ -35,6 +35,8 @@ export interface Source {
   handle: bigint;
   /** Recorded in a UNIQ mode: each point at most once per descriptor, so nothing can be counted. */
   unique?: boolean;
+  /** Code ran in a mode without PCs, so a hook that has no record here may have run. */
+  withoutPcs?: boolean;
 }
 
 /**
@@ -284,8 +286,9 @@ export class TraceBuilder {
   /** The number of a source; equal sources share one. */
   source(part: Partial<Source>): number {
     const source = { ...NO_SOURCE, ...part };
-    const { test, process, thread, syscall, call, context, handle, unique } = source;
-    const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${unique ? 'u' : ''} ${test}`;
+    const { test, process, thread, syscall, call, context, handle, unique, withoutPcs } = source;
+    const modes = `${unique ? 'u' : ''}${withoutPcs ? 'w' : ''}`;
+    const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${modes} ${test}`;
     let number = this.sourceNumbers.get(key);
     if (number === undefined) {
       number = this.sources.length;

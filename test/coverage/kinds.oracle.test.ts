@@ -60,6 +60,22 @@ it.skipIf(reason).each<[string, () => Trace]>([
   ['comparisons', comparisons],
   ['edges', edges],
   [
+    'PCs of a UNIQ mode, then comparisons',
+    () =>
+      made((builder, source) => {
+        builder.pc(source, trace!.pointPc[0]!);
+        builder.cmp(source, 5, 1n, 2n, trace!.pointPc[0]!);
+      }, true),
+  ],
+  [
+    'PCs, then a mode that left no record',
+    () =>
+      made((builder, source) => {
+        builder.pc(source, trace!.pointPc[0]!);
+        builder.source({ test: 'made', process: 2, thread: 2, withoutPcs: true });
+      }),
+  ],
+  [
     'PCs and comparisons',
     () => mergeTraces([pcs(), comparisons()].map((part, i) => ({ trace: part, name: `${i}` }))),
   ],

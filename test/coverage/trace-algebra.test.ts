@@ -1,7 +1,14 @@
 /** Merge and filter against the model of trace-algebra.ts. KCOVBOX_RUNS: the number of cases. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { filterTrace, mergeTraces, pairTraces, type RecordFilter, type Trace } from '../../coverage/index.ts';
+import {
+  filterTrace,
+  mergeTraces,
+  pairTraces,
+  type RecordFilter,
+  type Trace,
+  TraceBuilder,
+} from '../../coverage/index.ts';
 import { proofOf } from '../../coverage/trace/proof.ts';
 import {
   dose,
@@ -258,6 +265,14 @@ describe('filter', () => {
       }),
       dose(RUNS),
     );
+  });
+
+  it('by thread proves nothing of a thread that may have a UNIQ descriptor of another one', () => {
+    const made = new TraceBuilder({ flow: 'known' });
+    for (const thread of [1, 2]) made.pc(made.source({ test: 'a', thread, unique: true }), PCS[thread]!);
+    const whole = made.finish();
+    const kept = filterTrace(whole, { source: ({ thread }) => thread === 2 });
+    expect([whole, kept].map(trace => proofOf(trace).absence)).toEqual([true, false]);
   });
 
   it('of a merged trace by the tests of one part gives that part again', () => {

@@ -46,13 +46,15 @@ const source = fc
     call: fc.integer({ min: 0, max: 3 }),
     handle: fc.constantFrom(0n, 0n, 0x42n, 0xfedc_ba98_7654_3210n),
     unique: fc.boolean(),
+    withoutPcs: fc.constantFrom(false, false, false, true),
   })
   .map(
-    ({ unique, handle, ...rest }): Source => ({
+    ({ unique, withoutPcs, handle, ...rest }): Source => ({
       ...rest,
       handle,
       context: handle === 0n ? 'task' : 'remote',
       ...(unique && { unique }),
+      ...(withoutPcs && { withoutPcs }),
     }),
   );
 
@@ -144,8 +146,11 @@ export const traceOf = (model: Model): Trace => readTrace(fileOf(model), 'model.
 /** A trace through its file. */
 export const stored = (trace: Trace): Trace => readTrace(bytesOf(writeTrace(trace)), 'stored.kcov');
 
-const sourceText = ({ test, process, thread, syscall, call, context, handle, unique }: Source): string =>
-  `${process}/${thread} ${syscall}:${call} ${context} ${handle}${unique ? ' unique' : ''} ${JSON.stringify(test)}`;
+const sourceText = (source: Source): string => {
+  const { test, process, thread, syscall, call, context, handle, unique, withoutPcs } = source;
+  const modes = `${unique ? ' unique' : ''}${withoutPcs ? ' without' : ''}`;
+  return `${process}/${thread} ${syscall}:${call} ${context} ${handle}${modes} ${JSON.stringify(test)}`;
+};
 
 /** All that a trace or a model says: records in order, and sums of the rest. */
 export interface Facts {

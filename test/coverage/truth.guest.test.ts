@@ -3,9 +3,9 @@
  * with the instructions that the engine retired while coverage was recorded. No line may be wrong;
  * the number of unknown lines is measured. The long run is truth.slow.test.ts.
  */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { missing } from './support.ts';
+import { FIXTURES, missing } from './support.ts';
 import { type RunOptions, shareUnknown, truthOf } from './truth.ts';
 
 const reason = missing('truth of coverage', 'clang-19', 'ld.lld-19', 'llvm-symbolizer-19');
@@ -30,5 +30,11 @@ describe.skipIf(reason)('what the model says of every line is true', () => {
     expect(found.inconsistent, 'functions whose hooks contradict their graph').toEqual([]);
     expect(found.ran).toBeGreaterThan(20);
     expect(shareUnknown(found)).toBeLessThanOrEqual(0.02);
+  });
+
+  it.each(['2 8', '6 4', '0 1'])('also of code that ran in a mode without PCs: modes %s', async args => {
+    const found = await truthOf(join(FIXTURES, 'modes.c'), { dialect: 'linux', self: false, args });
+    expect(found.wrong).toEqual([]);
+    expect(found.ran).toBeGreaterThan(20);
   });
 });
