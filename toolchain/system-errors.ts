@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the device failed',
   EFBIG: 'the file would be too large',
   ENOMEM: 'no memory is left',
+  ENXIO: 'it cannot be opened as a file',
   EADDRINUSE: 'it is in use',
 };
 

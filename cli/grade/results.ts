@@ -31,7 +31,7 @@ function realPath(path: string): string {
 function isWithin(output: string, submissions: string): boolean {
   if (output === '-') return false;
   try {
-    const way = relative(realpathSync(submissions), realPath(resolve(behindLinks(output))));
+    const way = relative(realpathSync(submissions), realPath(behindLinks(resolve(output))));
     return way.split('/')[0] !== '..';
   } catch {
     return false;
@@ -61,7 +61,7 @@ export function resultsIn(output: string, submissions: string): Results {
         if (!isDone) empty(output);
       },
     };
-  const path = resolve(behindLinks(output));
+  const path = behindLinks(resolve(output));
   sweep(path);
   const folder = temporaryPath(path);
   const discard = (): void => {

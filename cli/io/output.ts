@@ -6,6 +6,7 @@ import {
   constants,
   existsSync,
   fchmodSync,
+  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -35,13 +36,13 @@ function rest(): void {
 }
 
 /**
- * Writes all of `bytes` to standard output. Ends the command without a message when the reader has
- * gone.
+ * Writes all of `bytes` to standard output, or to another open file. Ends the command without a
+ * message when the reader has gone.
  */
-export function writeOut(bytes: Uint8Array): void {
+export function writeOut(bytes: Uint8Array, to = STDOUT): void {
   for (let at = 0; at < bytes.length; ) {
     try {
-      at += writeSync(STDOUT, bytes, at);
+      at += writeSync(to, bytes, at);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') rest();
       else throw endOfStdout(error as NodeJS.ErrnoException);
@@ -66,20 +67,44 @@ const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry
 
 const LINKS_MAX = 40; // as Linux has it
 
+/** Names of this process's open files: /dev/stdout leads to one of them. */
+const DESCRIPTOR = new RegExp(`^/(?:dev|proc/${process.pid})/fd/(\\d+)$`);
+
+/** The path with the folder behind its links and `..`; as it is if there is no such folder. */
+function inRealFolder(path: string): string {
+  if (basename(path) !== path.slice(path.lastIndexOf('/') + 1)) return path; // a folder's, as `a/`
+  try {
+    return join(realpathSync.native(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
 /**
  * The file that an output is written to: `path`, or the file to which it is a symbolic link, there
- * or not. Errors: those of the system, as for a link to itself.
+ * or not. An open file of this process stays its name. Errors: those of the system, as for a link
+ * to itself.
  */
 export function behindLinks(path: string): string {
-  let target = path;
-  for (let links = 0; lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
+  let target = inRealFolder(path);
+  for (let links = 0; !DESCRIPTOR.test(target); links++) {
+    if (!lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) return target;
     if (links === LINKS_MAX) throw Object.assign(new Error(), { code: 'ELOOP' });
     const next = readlinkSync(target);
-    // The folder's own links come first: its `..` is that of the folder behind them.
-    target = isAbsolute(next) ? next : join(realpathSync(dirname(target)), next);
+    // `..` of a link is that of the folder behind it, so no words of the path cancel out.
+    target = inRealFolder(isAbsolute(next) ? next : `${dirname(target)}/${next}`);
   }
   return target;
 }
+
+/** Standard output or standard error, if `path` is a name of it such as /dev/stdout. */
+function streamOf(path: string): number | undefined {
+  const [, number] = DESCRIPTOR.exec(path) ?? [];
+  return number === '1' || number === '2' ? Number(number) : undefined;
+}
+
+/** True if `path`, behind its links, is written in place, as devices, pipes and open files are. */
+const isInPlace = (path: string): boolean => DESCRIPTOR.test(path) || !isReplaceable(path);
 
 /** Removes files and folders that killed writers of `path` left behind. */
 export function sweep(path: string): void {
@@ -99,6 +124,7 @@ class Replacement {
   readonly #path: string;
   #final: string;
   #target: string;
+  #stream: number | undefined;
   #fd: number | undefined;
 
   constructor(path: string, mode?: number) {
@@ -106,10 +132,13 @@ class Replacement {
     this.#final = path;
     this.#target = path;
     this.#try(() => {
-      if (isReplaceable(path)) {
-        this.#final = behindLinks(path);
-        sweep(this.#final);
-        this.#target = temporaryPath(this.#final);
+      const final = behindLinks(path);
+      this.#stream = streamOf(final);
+      if (this.#stream !== undefined) return;
+      if (!isInPlace(final)) {
+        this.#final = final;
+        sweep(final);
+        this.#target = temporaryPath(final);
       }
       this.#fd = openSync(this.#target, 'w', mode ?? 0o666);
       const old = mode === undefined ? statSync(this.#final, { throwIfNoEntry: false }) : undefined;
@@ -118,10 +147,12 @@ class Replacement {
   }
 
   write(chunk: string | Uint8Array): void {
-    this.#try(() => writeFileSync(this.#fd!, chunk));
+    if (this.#stream === undefined) this.#try(() => writeFileSync(this.#fd!, chunk));
+    else writeOut(typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk, this.#stream);
   }
 
   commit(): void {
+    if (this.#stream !== undefined) return;
     this.#try(() => {
       closeSync(this.#fd!);
       this.#fd = undefined;
@@ -251,9 +282,11 @@ export function discardFolder(folder: string, isNew: boolean): void {
 export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;
   try {
-    const status = statSync(path, { throwIfNoEntry: false });
-    const place = status && !status.isFile() ? path : dirname(behindLinks(path));
-    if (status?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    const final = behindLinks(path);
+    if (streamOf(final) !== undefined) return;
+    const place = isInPlace(final) ? path : dirname(final);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw Object.assign(new Error(), { code: 'EISDIR' });
     accessSync(place, constants.W_OK);
     if (place !== path) new Replacement(path).abandon(); // folders of the kernel take no files
   } catch (error) {
@@ -283,6 +316,26 @@ function placeOf(path: string): string {
   }
 }
 
+/** True for `-` and the other names of standard output. */
+function isStdout(path: string): boolean {
+  if (path === '-') return true;
+  try {
+    return streamOf(behindLinks(path)) === STDOUT;
+  } catch {
+    return false; // its writer says what is wrong
+  }
+}
+
+/** Undefined unless standard output is a regular file. */
+function identityOfStdout(): string | undefined {
+  try {
+    const status = fstatSync(STDOUT);
+    return status.isFile() ? `${status.dev}:${status.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Refuses outputs that would destroy an input or each other. `outputs`: paths by the names of their
  * options.
@@ -291,11 +344,18 @@ export function checkDistinct(
   outputs: readonly (readonly [option: string, path: string | undefined])[],
   inputs: readonly (string | undefined)[],
 ): void {
-  const taken = new Map<string | undefined, string>();
+  const onStdout = outputs.filter(([, path]) => path !== undefined && isStdout(path));
+  if (onStdout.length > 1)
+    throw new UserError(
+      `${onStdout.map(words => words.join(' ')).join(' and ')}: only one of them can be standard output`,
+    );
+  const taken = new Map<string | undefined, string>([
+    [identityOfStdout(), 'standard output; choose another file'],
+  ]);
   for (const path of inputs)
     if (path !== undefined) taken.set(identityOf(path), 'an input; choose another file');
   for (const [option, path] of outputs) {
-    const id = path === undefined ? undefined : identityOf(path);
+    const id = path === undefined || isStdout(path) ? undefined : identityOf(path);
     if (id === undefined) continue;
     const role = taken.get(id);
     if (role !== undefined) throw new UserError(`${option} ${path}: the file is ${role}`);
@@ -338,6 +398,14 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
 
 function reasonFor(path: string, code: string | undefined, message: string): string {
   if (code === 'ENOENT')
-    return existsSync(dirname(placeOf(path))) ? `no file can be made in ${dirname(path)}` : 'no such folder';
+    return hasFolder(path) ? `no file can be made in ${dirname(path)}` : 'no such folder';
   return systemReason(code) ?? message;
+}
+
+function hasFolder(path: string): boolean {
+  try {
+    return existsSync(dirname(behindLinks(path)));
+  } catch {
+    return false;
+  }
 }

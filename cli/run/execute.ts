@@ -65,10 +65,7 @@ export interface Executed {
 
 const PATHS = ['cover', 'result', 'record', 'snapshot'] as const;
 
-/**
- * Refuses outputs that cannot be written, before the work. At most one of them may be standard
- * output.
- */
+/** Refuses outputs that cannot be written, before the work. */
 export function checkOutputs(outputs: Outputs): void {
   for (const name of PATHS) checkOutput(outputs[name]);
   if (outputs.snapshot === '-') throw new UserError('--snapshot -: a snapshot is a file; give its name');
@@ -85,9 +82,6 @@ export function checkOutputs(outputs: Outputs): void {
   if (outputs.thin && outputs.record === undefined)
     throw new UserError('--thin without --record: it leaves the images out of the capsule');
   checkGdb(outputs);
-  const onStdout = (['cover', 'result', 'record'] as const).filter(name => outputs[name] === '-');
-  if (onStdout.length > 1)
-    throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
 }
 
 /** A debugger may go back, or change the guest: what records while the guest runs cannot follow. */

@@ -165,8 +165,6 @@ export function register(program: Command): void {
       const { json, svg, from } = options;
       for (const path of [json, svg]) checkOutput(path);
       refuseUnused(options);
-      if (json === '-' && svg === '-')
-        throw new UserError('bench --json - --svg -: only one of them can be standard output');
       if (options.cold) {
         console.log(await benchCold(options.rounds));
         return;

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkDistinct, checkOutput, writeChunks, writeFile } from '../../cli/io/output.ts';
-import { kcovbox, ROOT } from '../support/command.ts';
+import { kcovbox, ROOT, shell } from '../support/command.ts';
 
 let dir: string;
 const at = (...names: string[]) => join(dir, ...names);
@@ -46,6 +46,59 @@ test.each([
     ['far', 'link', 'link2'],
     [target.slice(4)],
   ]);
+});
+
+test('whose `..` follows another link leads where the system says', () => {
+  mkdirSync(at('far', 'deep'));
+  symlinkSync('far/deep', at('other'));
+  symlinkSync('other/../file', at('link'));
+  writeFileSync(at('file'), 'mine');
+  checkOutput(at('link'));
+  writeFile(at('link'), 'one');
+  writeFile(`${dir}/other/../plain`, 'two');
+  expect([text('file'), text('far', 'file'), text('far', 'plain')]).toEqual(['mine', 'one', 'two']);
+  const same = [
+    ['--cover', `${dir}/other/../new`],
+    ['--result', at('far', 'new')],
+  ] as const;
+  expect(() => checkDistinct(same, [])).toThrow('--result');
+  expect(readdirSync(dir).sort()).toEqual(['far', 'file', 'link', 'other']);
+});
+
+test('to standard output or another open file is written there, not replaced', () => {
+  writeFileSync(at('log'), 'old\n');
+  symlinkSync('/dev/stdout', at('out'));
+  const header = `kcovbox dev header ${JSON.stringify(join(ROOT, 'examples/device/summer.ts'))} -o`;
+  const run = (line: string) => expect(shell(line, { cwd: dir })).toMatchObject({ status: 0, stderr: '' });
+  run(`${header} out >> log`);
+  expect(text('log')).toMatch(/^old\n.*#define/s);
+  run(`(rm log; ${header} /dev/stdout; ${header} /dev/fd/3 3> gone) > log`);
+  expect(text('gone')).toContain('#define');
+  expect(readdirSync(dir).sort()).toEqual(['far', 'gone', 'out']);
+  expect(shell(`${header} out | head -c 7`, { cwd: dir }).stdout).toHaveLength(7);
+  expect(shell(`${header} /dev/fd/99`, { cwd: dir })).toMatchObject({
+    status: 125,
+    stderr: 'kcovbox: cannot write /dev/fd/99: no file can be made in /dev/fd\n',
+  });
+});
+
+test('and another one to standard output are one too many', () => {
+  symlinkSync('/dev/stdout', at('out'));
+  expect(() =>
+    checkDistinct(
+      [
+        ['--cover', at('out')],
+        ['--result', '-'],
+      ],
+      [],
+    ),
+  ).toThrow(/^--cover \S+out and --result -: only one of them can be standard output$/);
+  const line = `kcovbox dev header ${JSON.stringify(join(ROOT, 'examples/device/summer.ts'))} -o same > same`;
+  expect(shell(line, { cwd: dir })).toEqual({
+    status: 125,
+    stdout: '',
+    stderr: 'kcovbox: -o same: the file is standard output; choose another file\n',
+  });
 });
 
 test('that fails leaves the old file', async () => {
