@@ -211,11 +211,15 @@ function spellOut(argv: readonly string[]): string[] {
   return argv.map((text, i) => (text === '--ubsan' && (end < 0 || i < end) ? '--ubsan=report' : text));
 }
 
-/** `help cov export` is `cov export --help`: commander's own help command knows one level only. */
+/**
+ * `help cov export` is `cov export --help`: commander's own help command knows one level only.
+ * `help help` is that of all commands.
+ */
 function unfoldHelp(argv: readonly string[]): string[] {
   const [node = '', script = '', first, ...rest] = argv;
   const isVerbs = rest.length > 0 && rest.every(word => !word.startsWith('-'));
-  return first === 'help' && isVerbs ? [node, script, ...rest, '--help'] : [...argv];
+  const verbs = rest[0] === 'help' ? rest.slice(1) : rest;
+  return first === 'help' && isVerbs ? [node, script, ...verbs, '--help'] : [...argv];
 }
 
 /**

@@ -20,7 +20,8 @@ function told<T>(path: string, what: string, body: () => T): T {
   } catch (error) {
     if (error instanceof KcovboxError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'no such file' : (systemReason(code) ?? (error as Error).message);
+    const absent = path === '-' ? 'no such file; standard input is not read: name a file' : 'no such file';
+    const why = code === 'ENOENT' ? absent : (systemReason(code) ?? (error as Error).message);
     throw refused(`${what} ${path}: ${why}`);
   }
 }
@@ -71,6 +72,19 @@ export const checkInput = (path: string, what: string): void => open(path, what,
 export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Array =>
   open(path, what, (fd, { size }) => readWhole(fd, size, `${what} ${path}`, max));
 
+/** More than any file of source text has; a larger one is not shown. */
+const SOURCE_MAX = 64 * MIB;
+
+/** A file of source text; undefined where there is none, or something that can be none. */
+export function readSource(path: string): Buffer | undefined {
+  try {
+    return open(path, 'source', (fd, { size }) => readWhole(fd, size, `source ${path}`, SOURCE_MAX));
+  } catch (error) {
+    if (error instanceof KcovboxError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * The text in the bytes of a file. Errors: for bytes that are not UTF-8, which a decoder would
  * replace: the file would then mean something else than it says.
@@ -97,7 +111,7 @@ export function holdInput(path: string, what: string): () => Uint8Array {
 }
 
 /** `name`: of the role and the file. */
-function readWhole(fd: number, size: number, name: string, max: number): Uint8Array {
+function readWhole(fd: number, size: number, name: string, max: number): Buffer {
   const tooLarge = () => refused(`${name} is larger than ${Math.floor(max / MIB)} MiB`);
   if (size > max) throw tooLarge();
   // The files of /proc report a size of 0.

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../toolchain/index.ts';
+import { readSource } from './input.ts';
 import { type BuiltKernel, builtKernels } from './kernels.ts';
 import { originalOf } from './original.ts';
 
@@ -59,12 +60,12 @@ export function sourceReader(
       ...roots.map(root => join(root, path)),
     ];
     let isChanged = false;
-    for (const place of places)
-      try {
-        const bytes = readFileSync(place);
-        if (isOriginal(path, bytes)) return bytes.toString('utf8');
-        isChanged = true;
-      } catch {} // not there
+    for (const place of places) {
+      const bytes = readSource(place);
+      if (!bytes) continue;
+      if (isOriginal(path, bytes)) return bytes.toString('utf8');
+      isChanged = true;
+    }
     if (isChanged) changed(path);
     return undefined;
   };

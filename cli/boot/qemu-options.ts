@@ -12,8 +12,8 @@ const ROWS: ReadonlyMap<string, OptionRow> = new Map(
 /** Of QEMU's options the last one holds, as with QEMU; of our own, a second value is a mistake. */
 const takesOne = (row: OptionRow): boolean => row.value !== undefined && OWN_OPTIONS.includes(row);
 
-/** Parses the words; the error names the first wrong one. */
-export function parseQemu(words: readonly string[]): QemuOptions {
+/** Parses the words; the error names the first wrong one, and the `verb` that has them. */
+export function parseQemu(words: readonly string[], verb = 'boot'): QemuOptions {
   const options = defaults();
   const given = new Set<OptionRow>();
   for (let i = 0; i < words.length; i++) {
@@ -21,25 +21,25 @@ export function parseQemu(words: readonly string[]): QemuOptions {
     const [, name, inline] = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(text) ?? [];
     if (name === undefined)
       throw new UserError(
-        `boot: "${text}" is not an option; kernels are given with -kernel FILE, disks with -drive file=FILE,if=virtio`,
+        `${verb}: "${text}" is not an option; kernels are given with -kernel FILE, disks with -drive file=FILE,if=virtio`,
       );
     const row = ROWS.get(name);
-    if (!row) throw new UserError(`boot: unknown option ${text}; see kcovbox boot --help-qemu`);
-    if (row.effect === 'refused') throw new UserError(`boot: ${text} is not possible: ${row.doc}`);
+    if (!row) throw new UserError(`${verb}: unknown option ${text}; see kcovbox boot --help-qemu`);
+    if (row.effect === 'refused') throw new UserError(`${verb}: ${text} is not possible: ${row.doc}`);
     if (takesOne(row) && given.has(row))
-      throw new UserError(`boot: ${text} is given twice: leave one of them out`);
+      throw new UserError(`${verb}: ${text} is given twice: leave one of them out`);
     given.add(row);
     const value = row.value === undefined ? '' : (inline ?? words[++i]);
-    if (value === undefined) throw new UserError(`boot: ${text} needs a value: ${row.value}`);
+    if (value === undefined) throw new UserError(`${verb}: ${text} needs a value: ${row.value}`);
     if (value === '' && /\bFILE$/.test(row.value ?? ''))
-      throw new UserError(`boot: ${text}: the path is empty`);
+      throw new UserError(`${verb}: ${text}: the path is empty`);
     if (row.effect === 'warns') options.warnings.push(`${text} is ignored: ${row.doc}`);
     read(row, options, text, value);
     if (options.wants) return options;
   }
   const needsKernel = options.bios === 'default' || options.bios === 'none';
   if (options.kernel === undefined && needsKernel && !options.loads.some(load => load.file !== undefined))
-    throw new UserError('boot: nothing to boot; give -kernel FILE or -bios FILE');
+    throw new UserError(`${verb}: nothing to boot; give -kernel FILE or -bios FILE`);
   return options;
 }
 

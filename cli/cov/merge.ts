@@ -123,10 +123,10 @@ function checkTest(path: string, { tests }: Trace, name: string): void {
 }
 
 const LISTED = 8;
-const listed = (names: readonly string[]): string =>
-  names.length <= LISTED
-    ? names.map(name => name || '""').join(', ')
-    : `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`;
+const listed = (names: readonly string[]): string => {
+  const first = names.slice(0, LISTED).map(name => name || '""');
+  return `${first.join(', ')}${names.length > LISTED ? ` and ${names.length - LISTED} more` : ''}`;
+};
 
 function pointFilterOf(trace: Trace, options: FilterOptions): RecordFilter | undefined {
   const point = pointFilter(trace, options);

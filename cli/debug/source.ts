@@ -1,12 +1,12 @@
 // Source text beside the debugger: files as the compiler named them, from folders of --source, this
 // folder and those in it, or the package (the kernel's sources and the examples).
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { readSource } from '../../host/input.ts';
 import { type IsOriginal, originalOf } from '../../host/original.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 
 const AROUND = 5;
-const BYTES_MAX = 16 << 20;
 const SOURCE = /\.(?:[chSs]|cc|cpp|hpp|rs|inc)$/;
 
 const FOLDERS_MAX = 1000;
@@ -42,16 +42,6 @@ function foldersIn(folder: string): string[] {
 interface Found {
   readonly path: string;
   readonly lines: readonly string[];
-}
-
-/** Undefined for a file that is not there, or can be no source. */
-function contentsOf(path: string): Buffer | undefined {
-  try {
-    const facts = statSync(path);
-    return facts.isFile() && facts.size <= BYTES_MAX ? readFileSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export interface SourceOptions {
@@ -118,7 +108,7 @@ export class SourceView {
       : this.#folders.flatMap(folder => [join(folder, own), join(folder, basename(file))]);
     let changed: string | undefined;
     for (const path of places) {
-      const bytes = contentsOf(path);
+      const bytes = readSource(path);
       if (!bytes) continue;
       if (this.#isOriginal(file, bytes))
         return { path: resolve(path), lines: bytes.toString('utf8').split('\n') };

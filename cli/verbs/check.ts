@@ -136,7 +136,7 @@ export function register(program: Command): void {
     )
     .action(async (words: string[]) => {
       const { oracle, rest } = takeOracle(words);
-      const options = parseQemu(rest);
+      const options = parseQemu(rest, 'check');
       const lines = oracle === 'qemu' ? await qemuLines(options) : await unicornLines(options);
       process.stdout.write(`${lines.text.join('\n')}\n`);
       process.exitCode = lines.isDifferent ? 1 : 0;

@@ -9,7 +9,7 @@ import { Repl } from '../debug/repl.ts';
 import { SourceView, sourceFolders } from '../debug/source.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
-import { repeated } from '../io/repeated.ts';
+import { repeated, repeatedFolder } from '../io/repeated.ts';
 
 interface Options {
   engine: EngineKind;
@@ -72,7 +72,7 @@ export function register(program: Command): void {
     .addOption(new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit'))
     .option('--batch <file>', 'commands from a file, or - for standard input')
     .option('-x <command>', 'a command; ends after the last one (repeatable)', repeated)
-    .option('--source <dir>', 'a folder with source text (repeatable)', repeated)
+    .option('--source <dir>', 'a folder with source text (repeatable)', repeatedFolder)
     .option('--device <file.ts>', 'a device that the run had (repeatable)', repeated)
     .addHelpText(
       'after',

@@ -1,5 +1,5 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -54,8 +54,6 @@ function tellOthers(folder: string): void {
 
 /** Folders and archives, by name; anything else in the folder is no submission. */
 function submissionsIn(lab: Lab, folder: string): Submission[] {
-  if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw new UserError(`${folder} is not a folder of submissions`);
   const submissions = readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap(entry => {
@@ -167,6 +165,9 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
   if (options.teacher !== undefined && solutionOf(lab, options.teacher) === undefined)
     throw new UserError(`grade: --teacher ${options.teacher}: it has no folder solution/`);
+  // Before the results: a folder for these would be made inside one that is not there.
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserError(`${folder} is not a folder of submissions`);
   const results = options.output === undefined ? undefined : resultsIn(options.output, folder);
   try {
     return (

@@ -12,7 +12,7 @@ import { openRecorded } from '../debug/recorded-run.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { repeated } from '../io/repeated.ts';
+import { repeated, repeatedFolder } from '../io/repeated.ts';
 import { parseCount, parseRegex, parseSeed, parseWithin } from '../io/values.ts';
 import { reportOf } from '../why/report.ts';
 
@@ -110,7 +110,7 @@ export function register(program: Command): void {
     )
     .addOption(new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit'))
     .option('-o, --output <file>', 'write the answer as JSON (docs/schemas/why.json); - prints it')
-    .option('--source <dir>', 'a folder with source text (repeatable)', repeated)
+    .option('--source <dir>', 'a folder with source text (repeatable)', repeatedFolder)
     .option('--device <file.ts>', 'a device that the run had (repeatable)', repeated)
     .addHelpText(
       'after',

@@ -29,13 +29,23 @@ export function globToRegExp(glob: string): RegExp {
   return new RegExp(glob.includes('/') ? `^(?:.*/)?${out}$` : `(?:^|/)${out}$`);
 }
 
+/**
+ * The addresses from `low` to below `high`. Addresses are unsigned and `Addr` is signed, so a range
+ * from the lower half of the address space to the upper one has a `high` below `low`.
+ */
 export function parsePcRange(text: string): { low: Addr; high: Addr } {
   const match = /^(0x[0-9a-f]{1,16})(?:-(0x[0-9a-f]{1,16}))?$/i.exec(text.trim());
   if (!match) throw new CoverageError(`"${text}" is not a range of addresses; write 0xLOW-0xHIGH`);
-  const low = addrOf(BigInt(match[1]!));
-  const high = match[2] ? addrOf(BigInt(match[2])) : low + 1;
+  const low = BigInt(match[1]!);
+  const high = match[2] ? BigInt(match[2]) : low + 1n;
   if (high <= low) throw new CoverageError(`the range ${text} is empty`);
-  return { low, high };
+  return { low: addrOf(low), high: addrOf(high) };
+}
+
+/** True if the instruction at `call` or the one behind it is in the range. */
+function isIn(call: Addr, { low, high }: { low: Addr; high: Addr }): boolean {
+  const [isAbove, isBelow] = [call + 4 >= low, call < high];
+  return high < low ? isAbove || isBelow : isAbove && isBelow;
 }
 
 /** The test for `Program`; undefined if the selection selects everything. */
@@ -52,7 +62,7 @@ export function keepPoint(selection: Selection): KeepPoint | undefined {
   }
   if (globs.length === 0 && ranges.length === 0 && !functions) return undefined;
   return ({ call, frames }) => {
-    if (ranges.length > 0 && !ranges.some(r => call < r.high && call + 4 >= r.low)) return false;
+    if (ranges.length > 0 && !ranges.some(range => isIn(call, range))) return false;
     if (functions && !frames.some(frame => functions.test(frame.function))) return false;
     return globs.length === 0 || frames.some(frame => globs.some(glob => glob.test(cleanPath(frame.file))));
   };

@@ -60,6 +60,9 @@ const GENERAL: readonly Line[] = [
   ['help cov frobnicate', /no command "frobnicate"/],
   ['doctor --frobnicate', /unknown option '--frobnicate'/],
   ['demo more', /too many arguments/],
+  ['check --steps 0 -kernel ok.c', /check: unknown option --steps/],
+  ['debug --source nothing bad.kcov', /--source <dir>.*'nothing' is invalid\. there is no such folder/],
+  ['why --source ok.c bad.kcov', /--source <dir>.*'ok\.c' is invalid\. there is no such folder/],
 ];
 
 const RUN: readonly Line[] = [
@@ -155,6 +158,10 @@ const RUN: readonly Line[] = [
   ['run --format html ok.c', /--format html without --cover/],
   ['run --test-name t ok.c', /--test-name without --cover/],
   ['run --cover - --result - ok.c', /only one of them can be standard output/],
+  [
+    'run --cover x.info --result /dev/stdout --record - ok.c',
+    /--record - and --result \/dev\/stdout: only one/,
+  ],
   ['run --trace ok.c', /--trace without --cover/],
   ['run --driver nolink.c␣ ok.c', /driver .*nolink\.c : there is no such file/],
   ['run --driver text ok.c', /driver .*text does not compile/, 123],
@@ -264,6 +271,8 @@ const COV: readonly Line[] = [
   ['cov report ""', /report: the argument "trace" is empty/],
   ['cov report nothing.kcov', /trace nothing\.kcov: no such file/],
   ['cov report bad.kcov', /bad\.kcov/],
+  ['cov report -', /trace -: no such file; standard input is not read: name a file/],
+  ['cov report -p 0x10-0x5 a.kcov', /the range 0x10-0x5 is empty/],
   ['cov report a.kcov l.kcov', /a\.kcov and l\.kcov were recorded on different images/],
   ['cov report --by colour a.kcov', /'colour' is invalid.*file, function, source/],
   ['cov report -o a.pdf a.kcov', /-o a\.pdf: reports are \.html and \.txt/],
@@ -354,6 +363,7 @@ const LAB: readonly Line[] = [
   ['grade folder --lab 77', /there is no lab 77/],
   ['grade folder --lab 0', /folder has no submissions: one folder or one \.zip of lab submit for each/],
   ['grade nowhere --lab 0', /nowhere is not a folder of submissions/],
+  ['grade nowhere --lab 0 -o nowhere/out', /nowhere is not a folder of submissions/],
   ['grade text --lab 0', /text is not a folder of submissions/],
   [
     'grade . --lab 0 -o .',

@@ -121,6 +121,9 @@ describe.skipIf(reason)('reports', () => {
     const all = coverage.totals().points;
     const { ret } = coverage.program.sites;
     expect(only({ pcs: [`${hex(ret[0]!)}-${hex(ret[ret.length - 1]! + 1)}`] })).toEqual(all);
+    expect(only({ pcs: ['0x0-0xffffffffffffffff'] })).toEqual(all);
+    expect(only({ pcs: [`0x1000-${hex(ret[0]!)}`] }).total).toBeLessThan(all.total);
+    expect(() => parsePcRange('0x10-0x5')).toThrow('the range 0x10-0x5 is empty');
     expect(() => keepPoint({ functions: '(' })).toThrow('"(" is not a regular expression');
     expect(() => parsePcRange('12')).toThrow('"12" is not a range of addresses; write 0xLOW-0xHIGH');
   });
