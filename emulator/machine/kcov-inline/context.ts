@@ -1,8 +1,8 @@
 // A region's facts about the context of the running thread, for the coverage hooks in it. They are
 // determined once, at the entry: addresses and bounds follow from four words of the guest (live
-// pointer, CURRENT, area, length). A site after a store or a call compares those words with their
-// old values; other sites rely on the last comparison. Translations and code pages change only
-// while no region runs.
+// pointer, CURRENT, area, length). A site after a store or a call compares the thread and those
+// words with what they were; other sites rely on the last comparison. Translations and code pages
+// change only while no region runs.
 
 import { AREA_WORDS_MAX, CTX } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
@@ -40,6 +40,7 @@ export class KnownContext {
    * i64, words of the guest at the entry; the live pointer 0 = none then, which no site takes for a
    * context.
    */
+  readonly thread: Local<I64>;
   readonly live: Local<I64>;
   readonly current: Local<I64>;
   readonly areaPa: Local<I64>;
@@ -62,6 +63,7 @@ export class KnownContext {
     this.area = own.zeroed(I32);
     this.baseAt = own.zeroed(I32);
     this.state = own.zeroed(I32);
+    this.thread = own.zeroed(I64);
     this.live = own.zeroed(I64);
     this.current = own.zeroed(I64);
     this.areaPa = own.zeroed(I64);
@@ -79,6 +81,7 @@ export class KnownContext {
     const address = c.local(I64);
     c.i32_const(0)
       .i64_load(X + 8 * TP)
+      .local_tee(this.thread)
       .i64_const(this.#table.liveOffset)
       .i64_add()
       .local_set(address);
@@ -213,6 +216,18 @@ export class KnownContext {
       c.local_get(this.words).i32_wrap_i64().i32_const(3).i32_shl().i32_lt_u();
       c.i32_or().br_if(unknown, 'unlikely');
     }
+  }
+
+  /**
+   * Pushes 1 if the thread is that of the entry. A call may have come back in another one, at the
+   * same return address. The region itself does not write tp, so its value is in the window.
+   */
+  isSameThread(): void {
+    this.#c
+      .i32_const(0)
+      .i64_load(X + 8 * TP)
+      .local_get(this.thread)
+      .i64_eq();
   }
 
   /**

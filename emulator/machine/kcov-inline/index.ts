@@ -126,10 +126,15 @@ class HookEmitter implements InlineEmitter {
     const real = c.block();
     if (!isClean) {
       c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
+      known.isSameThread();
+      c.if_();
       c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().if_();
       c.i32_const(DISABLED).local_set(known.state);
       c.else_();
       known.look(live);
+      c.end();
+      c.else_();
+      c.i32_const(0).local_set(known.state);
       c.end();
     }
     c.local_get(known.state)
@@ -170,6 +175,8 @@ class HookEmitter implements InlineEmitter {
       return;
     }
     c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
+    known.isSameThread();
+    c.i32_eqz().br_if(real, 'unlikely');
     c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().br_if(real, 'unlikely');
     c.local_get(live).local_get(known.live).i64_xor();
     c.local_get(known.currentAt).i64_load(0).local_get(known.current).i64_xor().i64_or();
