@@ -56,17 +56,19 @@ import { type LaterState, Snapshots } from './snapshots.ts';
 const WORK_PER_UNIT = 64;
 const WORK_MIN = 2 ** 24;
 const WORK_OF_IDLE = 64;
-/** Errors: HostError if the system gives none. */
+
+/** Errors: HostError if the system gives none; its cause is a RangeError. */
 function memoryOf(pages: number): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: pages, maximum: pages });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // V8 leaves addresses free behind the memory, which take the place of checks of bounds.
-    throw new HostError(
+    const refused = new HostError(
       `the system gives no memory for a machine with ${Math.ceil(pages / 16)} MiB: it takes 10 GiB of ` +
         'addresses besides (ulimit -v)',
     );
+    throw Object.assign(refused, { cause: error });
   }
 }
 

@@ -1,5 +1,11 @@
 // The kind of run that a capsule has: of a program on the guest kernel, or of a whole machine.
-import { createMachine, KcovboxError, type Machine, type MachineOptions } from '../../emulator/index.ts';
+import {
+  createMachine,
+  HostError,
+  KcovboxError,
+  type Machine,
+  type MachineOptions,
+} from '../../emulator/index.ts';
 import { bootMachine } from '../../host/boot-machine.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
@@ -61,7 +67,7 @@ export function machineOf(options: MachineOptions): Machine {
   try {
     return createMachine(options);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof HostError && error.cause instanceof RangeError)) throw error;
     const size = Math.round((options.ramBytes ?? 0) / MEGABYTE);
     throw new KcovboxError(
       'input',
