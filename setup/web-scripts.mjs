@@ -25,6 +25,17 @@ const SHARED = {
   },
 };
 
+/** Zod's writers of JSON Schema: the page reads data by its schemas, and prints none. */
+const NO_JSON_SCHEMA = {
+  name: 'no JSON Schema',
+  setup(build) {
+    build.onLoad({ filter: /zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/ }, () => ({
+      contents:
+        'exports.createToJSONSchemaMethod = exports.createStandardJSONSchemaMethod = () => undefined;',
+    }));
+  },
+};
+
 /** The script and the style of an entry. */
 async function bundled(entry, format = 'iife', plugins = []) {
   const { outputFiles } = await build({
@@ -41,7 +52,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
     tsconfigRaw: {},
     legalComments: 'none',
     logLevel: 'error',
-    plugins,
+    plugins: [...plugins, NO_JSON_SCHEMA],
   });
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
   return { script: text('.js'), style: text('.css') };
