@@ -98,12 +98,12 @@ test('the tarball is small, and has what it needs', () => {
 test('grading with a compiler and the cache in the home folder, where KCOVBOX_CACHE is not set', () => {
   const folder = join(dir, 'class');
   mkdirSync(folder);
-  const solution = join(ROOT, 'labs', '01-why-this-path', 'teacher', 'solution');
+  const solution = join(ROOT, 'labs', '00-first-trace', 'teacher', 'solution');
   cpSync(solution, join(folder, 'ada'), { recursive: true });
   const HOME = join(dir, 'teacher');
   mkdirSync(HOME);
   const env = { PATH: process.env['PATH'], HOME };
-  const graded = spawnSync(bin, ['grade', folder, '--lab', '1'], { cwd: dir, encoding: 'utf8', env });
+  const graded = spawnSync(bin, ['grade', folder, '--lab', '0'], { cwd: dir, encoding: 'utf8', env });
   expect([graded.status, withoutProgress(graded.stderr)]).toEqual([0, '']);
   expect(graded.stdout).toMatch(/^ada +100\/100 +pass .*\n1 submission, /);
 });
