@@ -1,12 +1,12 @@
 // The folder of results: it holds those of the whole class or none. They are written beside it, and
 // take its name at the end. A command that is killed leaves its folder there; the next one removes
 // it.
-import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isSandboxed } from '../../host/lab/sandbox.ts';
 import { systemMessage, temporaryPath } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { behindLinks, fillFolder, sweep } from '../io/output.ts';
+import { behindLinks, discardFolder, fillFolder, sweep } from '../io/output.ts';
 
 export interface Results {
   /** Where they are written. */
@@ -15,10 +15,6 @@ export interface Results {
   commit(): void;
   /** All is as before, unless they are complete. */
   discard(): void;
-}
-
-function empty(folder: string): void {
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** The path without links, of which the last folders need not be there. */
@@ -58,7 +54,7 @@ export function resultsIn(output: string, submissions: string): Results {
         isDone = true;
       },
       discard() {
-        if (!isDone) empty(output);
+        if (!isDone) discardFolder(output, false);
       },
     };
   const path = behindLinks(resolve(output));

@@ -55,6 +55,20 @@ export interface NextTurn {
   readonly units: number;
 }
 
+/** The state before anything is drawn; each has lists of its own. */
+export const emptyOrder = (): OrderState => ({
+  rng: [0, 0, 0, 0],
+  mean: 0,
+  priorities: [],
+  lowest: 0,
+  changes: [],
+  streak: 0,
+  access: [],
+  looked: 0,
+  contended: 0,
+  from: -1,
+});
+
 /** Points are 2^4 to 2^13 units apart on average: each seed has a distance of its own. */
 const MEAN_BITS_MIN = 4;
 const MEAN_BITS_SPAN = 10;
@@ -93,18 +107,7 @@ export class Order {
   static begin(schedule: Schedule, seed: bigint, harts: number): Order {
     const rng = new Xoshiro(seed);
     const mean = 2 ** (MEAN_BITS_MIN + (rng.next() % MEAN_BITS_SPAN));
-    const state: OrderState = {
-      rng: rng.state,
-      mean,
-      priorities: [],
-      lowest: 0,
-      changes: [],
-      streak: 0,
-      access: [],
-      looked: 0,
-      contended: 0,
-      from: -1,
-    };
+    const state: OrderState = { ...emptyOrder(), rng: rng.state, mean };
     const order = new Order(schedule, state);
     if (schedule.kind === 'rw') return order;
     for (let hart = 0; hart < harts; hart++) state.priorities.push(order.#priority());

@@ -5,7 +5,7 @@
 
 import { HostError } from '../base/errors.ts';
 import { layout as L } from '../hart/index.ts';
-import type { OrderState } from './order.ts';
+import { emptyOrder, type OrderState } from './order.ts';
 import { DEPTH_MAX } from './schedule.ts';
 import { HART_WORDS, type Snapshot, type SnapshotSource, wordOf } from './snapshot.ts';
 
@@ -57,18 +57,7 @@ function checkClock(m: SnapshotSource, state: unknown, time: number): void {
 }
 
 /** The form of an order; its lists may have any length. */
-const ORDER: OrderState = {
-  rng: [0, 0, 0, 0],
-  mean: 0,
-  priorities: [],
-  lowest: 0,
-  changes: [],
-  streak: 0,
-  access: [],
-  looked: 0,
-  contended: 0,
-  from: -1,
-};
+const ORDER: OrderState = emptyOrder();
 
 function checkScheduler(m: SnapshotSource, state: unknown, time: number): void {
   const { turn, end, rng, order, ...more } = Object(state) as Record<string, unknown>;

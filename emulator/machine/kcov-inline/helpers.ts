@@ -73,7 +73,7 @@ function addHelper(
     value();
     c.i64_store(X + 8 * register);
   };
-  /** The stub jumped, or came, to its \`ret\` from displacement \`end\`. */
+  /** The stub jumped, or came, to its `ret` from displacement `end`. */
   const done = (end: number): void => void c.i32_const(end / 4 + 1).return_();
   known.enter();
   const real = c.block();

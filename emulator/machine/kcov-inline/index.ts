@@ -45,9 +45,7 @@ import {
 const READS = (1 << A0) | (1 << A1) | (1 << T1);
 const WRITES = (1 << T0) | (1 << T1);
 
-/**
- * The calls that compiled code may execute itself, for hooks that the kernel announced.
- */
+/** The calls that compiled code may execute itself, for hooks that the kernel announced. */
 export function kcovInlineCalls(table: HookTable): InlineCall[] {
   const kinds = new Map<InlineCall, number>();
   const family: InlineFamily = {
