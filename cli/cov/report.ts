@@ -268,15 +268,13 @@ export function addStats(cov: Command): void {
         ]);
       const share = (s: Share) => `${s.covered} of ${s.total} (${percent(s)}%)`;
       if (coverage && totals) {
-        const { covered } = totals.lines;
-        const isOfPcs = coverage.program.hooks === 'pc';
+        const { lines, functions } = totals;
+        const proven = (s: Share) => (coverage.hasShare ? share(s) : `${s.covered} surely ran`);
         rows.push(
-          [
-            'lines',
-            coverage.hasShare ? share(totals.lines) : isOfPcs ? `${covered} surely ran` : 'not recorded',
-          ],
-          ['unknown lines', String(totals.lines.unknown)],
-          ['functions', share(totals.functions)],
+          ['lines', coverage.program.hooks === 'cmp' ? 'not recorded' : proven(lines)],
+          ['unknown lines', String(lines.unknown)],
+          ['functions', proven(functions)],
+          ['unknown functions', String(functions.unknown)],
           ['points', share(totals.points)],
         );
       }

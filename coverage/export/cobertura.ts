@@ -39,6 +39,7 @@ function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals, path: s
   const name = xmlText(baseName(path));
   yield `        <class name="${name}" filename="${xmlText(path)}" ${rates(totals)}>\n          <methods>\n`;
   for (const fn of file.functions) {
+    if (coverage.functionState(fn) === 'unknown') continue;
     const { hits } = coverage.functionCalls(fn);
     const share = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
     yield `            <method name="${xmlText(fn.name)}" signature="" line-rate="${rate(share)}" branch-rate="0" complexity="0">`;

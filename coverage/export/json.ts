@@ -3,7 +3,7 @@
  * Addresses are hex strings.
  */
 import { hex } from '../base/bytes.ts';
-import { type Coverage, percent, type Totals } from '../model/coverage.ts';
+import { type Coverage, percent, type Share, type Totals } from '../model/coverage.ts';
 import { encodeChunks } from './common.ts';
 
 const DENOMINATORS = {
@@ -13,20 +13,13 @@ const DENOMINATORS = {
 } as const;
 
 function totalsOf(totals: Totals, hasShare: boolean) {
-  const share = (s: { covered: number; total: number }) => ({
-    covered: s.covered,
-    total: s.total,
-    percent: Number(percent(s)),
-  });
+  const { lines, functions, points } = totals;
+  const share = (s: Share) => ({ covered: s.covered, total: s.total, percent: Number(percent(s)) });
+  const proven = (s: Share) => ({ ...share(s), ...(!hasShare && { percent: null }) }); // only what ran is known
   return {
-    lines: {
-      ...share(totals.lines),
-      ...(!hasShare && { percent: null }), // only lines that ran are known
-      partly: totals.lines.partly,
-      unknown: totals.lines.unknown,
-    },
-    functions: share(totals.functions),
-    points: share(totals.points),
+    lines: { ...proven(lines), partly: lines.partly, unknown: lines.unknown },
+    functions: { ...proven(functions), unknown: functions.unknown },
+    points: share(points),
   };
 }
 

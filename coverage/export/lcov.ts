@@ -4,8 +4,8 @@
  * not prove source branches.
  *
  * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
- * for a trace with one, there is one section for each file. A line that is unknown has no record,
- * and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control
+ * for a trace with one, there is one section for each file. A line or function that is unknown has no
+ * record, and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control
  * character of a name, which may be a line feed, is written as `\\xNN`: the format has no escape.
  */
 import { byText, visible } from '../base/bytes.ts';
@@ -19,11 +19,17 @@ import { type ExportOptions, encodeChunks, rooted } from './common.ts';
 const MOST_TESTS = 64;
 
 /** One row per name: lcov knows a function of a file by name alone. */
-function functionRows(coverage: Coverage, file: ProgramFile): { name: string; line: number; hits: number }[] {
+function functionRows(
+  whole: Coverage,
+  part: Coverage,
+  file: ProgramFile,
+): { name: string; line: number; hits: number }[] {
   const rows = new Map<string, { name: string; line: number; hits: number }>();
   for (const fn of file.functions as ProgramFunction[]) {
-    if (fn.line === 0) continue;
-    const { hits } = coverage.functionCalls(fn);
+    if (fn.line === 0 || whole.functionState(fn) === 'unknown') continue;
+    // The part of one test may leave open what all tests together prove: another test shows it.
+    if (whole.functionState(fn) === 'covered' && part.functionState(fn) === 'unknown') continue;
+    const { hits } = part.functionCalls(fn);
     const name = visible(fn.name);
     const row = rows.get(name);
     if (row) row.hits = Math.max(row.hits, hits);
@@ -60,13 +66,14 @@ function lineRows(whole: Coverage, parts: readonly Coverage[], file: ProgramFile
 }
 
 function section(
-  coverage: Coverage,
+  whole: Coverage,
+  part: Coverage,
   file: ProgramFile,
   lines: Map<number, number>,
   name: string,
   options: ExportOptions,
 ): string {
-  const functions = functionRows(coverage, file);
+  const functions = functionRows(whole, part, file);
   if (functions.length === 0 && lines.size === 0) return '';
   let text = `TN:${name}\nSF:${visible(rooted(file.path, options))}\n`;
   for (const fn of functions) text += `FN:${fn.line},${fn.name}\n`;
@@ -111,7 +118,8 @@ export function exportLcov(coverage: Coverage, options: ExportOptions): Iterable
     for (const file of coverage.program.files) {
       if (file.path === '') continue;
       const rows = lineRows(coverage, parts, file);
-      for (const [i, part] of parts.entries()) yield section(part, file, rows[i]!, names[i]!, options);
+      for (const [i, part] of parts.entries())
+        yield section(coverage, part, file, rows[i]!, names[i]!, options);
     }
   }
   return encodeChunks(pieces());

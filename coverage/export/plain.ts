@@ -182,7 +182,7 @@ export function exportTableCsv(coverage: Coverage, options: ExportOptions): Iter
       const totals = coverage.fileTotals(file);
       const inCovered = new Set<number>();
       for (const fn of file.functions)
-        if (coverage.isFunctionCovered(fn)) for (const p of fn.points) inCovered.add(p);
+        if (coverage.functionState(fn) === 'covered') for (const p of fn.points) inCovered.add(p);
       const { lines, points, functions } = totals;
       yield csvRow(
         ...[module, file.path, lines.covered, lines.total, points.covered, points.total],

@@ -144,7 +144,12 @@ function pageFile(
 
 function indexFile(coverage: Coverage, file: ProgramFile, groups: readonly Group[]): IndexFile {
   const totals = coverage.fileTotals(file);
-  const entry: IndexFile = { p: file.path, t: row(totals), x: totals.lines.unknown };
+  const entry: IndexFile = {
+    p: file.path,
+    t: row(totals),
+    x: totals.lines.unknown,
+    y: totals.functions.unknown,
+  };
   const reaching = groups
     .map((group, i) => groupTotals(i, group.coverage, file))
     .filter((totals): totals is GroupTotals => totals !== undefined);
@@ -241,7 +246,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     groups: groups.map(({ kind, name }) => ({ kind, name })),
     ungrouped,
     totals: row(totals),
-    unknown: totals.lines.unknown,
+    unknown: [totals.lines.unknown, totals.functions.unknown],
     files: files.map(file => indexFile(coverage, file, groups)),
     names: [],
     paths: [],

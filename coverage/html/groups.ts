@@ -78,8 +78,10 @@ export function runsOfStates(coverage: Coverage, file: ProgramFile): string {
 /** Totals of a group in a file; undefined where nothing of it ran. */
 export function groupTotals(group: number, coverage: Coverage, file: ProgramFile): GroupTotals | undefined {
   const { lines, functions, points } = coverage.fileTotals(file);
-  if (lines.covered + points.covered + functions.covered + lines.unknown === 0) return undefined;
-  return [group, lines.covered, lines.partly, lines.total, functions.covered, points.covered];
+  if (lines.covered + points.covered + functions.covered + lines.unknown + functions.unknown === 0)
+    return undefined;
+  const { covered, total } = functions;
+  return [group, lines.covered, lines.partly, lines.total, covered, total, points.covered];
 }
 
 export const stateNumber = (state: keyof typeof LETTER): 0 | 1 | 2 | 3 =>

@@ -21,8 +21,8 @@ export interface PageGroup {
   name: string;
 }
 
-/** Group, lines covered, partly, total, functions covered, points covered. */
-export type GroupTotals = [number, number, number, number, number, number];
+/** Group, lines covered, partly, total, functions covered, total, points covered. */
+export type GroupTotals = [number, number, number, number, number, number, number];
 
 export interface IndexFile {
   /** Path. */
@@ -30,6 +30,8 @@ export interface IndexFile {
   t: Row7;
   /** Unknown lines. */
   x: number;
+  /** Unknown functions. */
+  y: number;
   /** Groups that reached the file. */
   g?: GroupTotals[];
 }
@@ -61,7 +63,7 @@ export interface PageIndex {
   hooks: 'pc' | 'cmp' | 'none';
   /** True if records count executions. */
   counts: boolean;
-  /** True if lines can be proven not to have run; else a share of lines would always be 100 %. */
+  /** True if lines and functions can be proven not to have run; else their share would be 100 %. */
   hasShare: boolean;
   records: number;
   lost: number;
@@ -75,7 +77,8 @@ export interface PageIndex {
   /** Tests and contexts that were too many to be groups. */
   ungrouped: number;
   totals: Row7;
-  unknown: number;
+  /** Lines, functions. */
+  unknown: [lines: number, functions: number];
   files: IndexFile[];
   names: string[];
   paths: PagePath[];

@@ -14,7 +14,7 @@ import { type Proof, proofOf } from '../trace/proof.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
 import { callsOf, type FunctionCalls, type Hooked, hookedOf } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
-import { judgeLine, type LineCode, type LineVerdict, mayHaveRun } from './lines.ts';
+import { judgeLine, type LineCode, type LineState, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
 import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
@@ -25,15 +25,23 @@ export interface Share {
   total: number;
 }
 
+/** `unknown` ones are in no other number, not even the total. */
+export interface ProvenShare extends Share {
+  unknown: number;
+}
+
 export interface Totals {
   /**
    * `covered` counts lines that ran; `partly` counts those among them with code that did not run or
-   * is unknown. `unknown` lines are in no other number, not even the total.
+   * is unknown.
    */
-  lines: Share & { partly: number; unknown: number };
-  functions: Share;
+  lines: ProvenShare & { partly: number };
+  functions: ProvenShare;
   points: Share;
 }
+
+/** A function has no `partly`: it was called, or not, or nobody knows. */
+export type FunctionState = Exclude<LineState, 'partly'>;
 
 /** Percent with two decimals; an empty denominator gives 0.00. */
 export function percent({ covered, total }: Share): string {
@@ -41,13 +49,17 @@ export function percent({ covered, total }: Share): string {
 }
 
 export function emptyTotals(): Totals {
-  const share = () => ({ covered: 0, total: 0 });
-  return { lines: { covered: 0, partly: 0, unknown: 0, total: 0 }, functions: share(), points: share() };
+  return {
+    lines: { covered: 0, partly: 0, unknown: 0, total: 0 },
+    functions: { covered: 0, unknown: 0, total: 0 },
+    points: { covered: 0, total: 0 },
+  };
 }
 
 export function addTotals(into: Totals, more: Totals): void {
   into.lines.partly += more.lines.partly;
   into.lines.unknown += more.lines.unknown;
+  into.functions.unknown += more.functions.unknown;
   for (const key of ['lines', 'functions', 'points'] as const) {
     into[key].covered += more[key].covered;
     into[key].total += more[key].total;
@@ -156,6 +168,7 @@ export class Coverage {
   readonly mapped: Int32Array;
   readonly verdicts: LineJudge;
   private readonly lines = new Map<LineCode, LineVerdict>();
+  private readonly calls = new Map<ProgramFunction, FunctionCalls>();
   private lazyDoubtful: Set<LineCode> | undefined;
   private lazyOrder: SourceOrder | undefined;
   private readonly countAt: ((addr: Addr) => number) | undefined;
@@ -192,8 +205,8 @@ export class Coverage {
   }
 
   /**
-   * True if lines can be proven not to have run. Else only lines that ran are known: their share
-   * would always be 100 %.
+   * True if lines and functions can be proven not to have run. Else only those that ran are known:
+   * their share would always be 100 %.
    */
   get hasShare(): boolean {
     return this.verdicts.proof.absence;
@@ -239,7 +252,9 @@ export class Coverage {
 
   /** The calls of a function, as far as they are proven. */
   functionCalls(fn: ProgramFunction): FunctionCalls {
-    return callsOf(this, fn);
+    let calls = this.calls.get(fn);
+    if (!calls) this.calls.set(fn, (calls = callsOf(this, fn)));
+    return calls;
   }
 
   coveredPoints(points: readonly number[]): number {
@@ -248,9 +263,11 @@ export class Coverage {
     return count;
   }
 
-  isFunctionCovered(fn: ProgramFunction): boolean {
-    if (fn.sites.some(site => this.siteHits[site]! > 0)) return true;
-    return this.program.hooks === 'none' && fn.copies.some(copy => mayHaveRun(this.verdicts, copy.ranges));
+  /** Whether a function ran; unknown where an inlined copy may have, or records may be missing. */
+  functionState(fn: ProgramFunction): FunctionState {
+    const { hits, isLeast } = this.functionCalls(fn);
+    if (hits > 0) return 'covered';
+    return isLeast ? 'unknown' : 'uncovered';
   }
 
   fileTotals(file: ProgramFile): Totals {
@@ -267,8 +284,13 @@ export class Coverage {
       if (state === 'partly') totals.lines.partly++;
     }
     for (const fn of file.functions) {
+      const state = this.functionState(fn);
+      if (state === 'unknown') {
+        totals.functions.unknown++;
+        continue;
+      }
       totals.functions.total++;
-      if (this.isFunctionCovered(fn)) totals.functions.covered++;
+      if (state === 'covered') totals.functions.covered++;
     }
     totals.points = { covered: this.coveredPoints(file.points), total: file.points.length };
     return totals;

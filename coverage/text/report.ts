@@ -81,11 +81,12 @@ function squeeze(node: Node): Node {
   return current;
 }
 
+const notShown = (what: string, { covered }: Share): string =>
+  `${covered} surely ran; the trace does not show which ${what} did not`;
+
 /** Only lines that ran are known, so their share would always be 100 %. */
 const withoutShare = ({ program }: Coverage, { lines }: Totals): string =>
-  program.hooks === 'cmp'
-    ? 'not recorded: the trace has comparisons only'
-    : `${lines.covered} surely ran; the trace does not show which lines did not`;
+  program.hooks === 'cmp' ? 'not recorded: the trace has comparisons only' : notShown('lines', lines);
 
 export function* summaryLines(coverage: Coverage, palette: Palette): Generator<string> {
   const { trace, program } = coverage;
@@ -98,7 +99,10 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   const row = (name: string, text: string): string => `  ${name.padEnd(10)} ${text}`;
   const shared = (s: Share): string => `${bar(s, palette, 24)} ${share(s)}`;
   yield row('lines', coverage.hasShare ? shared(totals.lines) : palette.warn(withoutShare(coverage, totals)));
-  yield row('functions', shared(totals.functions));
+  yield row(
+    'functions',
+    coverage.hasShare ? shared(totals.functions) : palette.warn(notShown('functions', totals.functions)),
+  );
   yield row(hooks, shared(totals.points));
   if (totals.lines.partly > 0)
     yield palette.dim(`  ${totals.lines.partly} of the covered lines ran only in part`);
@@ -106,6 +110,10 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
     yield palette.dim(
       `  ${counted(totals.lines.unknown, 'more line')} may have run or not: ` +
         (program.hooks === 'none' ? 'a copy that ran has no code for them' : 'the records do not show it'),
+    );
+  if (totals.functions.unknown > 0 && coverage.hasShare)
+    yield palette.dim(
+      `  ${counted(totals.functions.unknown, 'more function')} may have run or not: their copies have no point of their own`,
     );
   if (!coverage.counts && totals.lines.covered > 0)
     yield palette.dim('  no hit counts: the trace does not hold every execution');
@@ -140,7 +148,8 @@ export function* treeReport(coverage: Coverage, palette: Palette = PLAIN): Gener
     const ofLines = coverage.hasShare
       ? `${bar(lines, palette)} ${share(lines)}`
       : (coverage.program.hooks === 'cmp' ? 'not recorded' : `${lines.covered} ran`).padEnd(WIDTH + 20);
-    yield `${name}  ${ofLines}  ${share(functions)}  ${share(points)}`;
+    const ofFunctions = coverage.hasShare ? share(functions) : `${functions.covered} ran`.padStart(19);
+    yield `${name}  ${ofLines}  ${ofFunctions}  ${share(points)}`;
   }
 }
 
@@ -215,7 +224,7 @@ export function* annotateCoverage(
   };
   for (const file of coverage.program.files) {
     const functions = file.functions.filter(
-      fn => fn.line > 0 && (wanted(fn) || coverage.isFunctionCovered(fn)),
+      fn => fn.line > 0 && (wanted(fn) || coverage.functionState(fn) === 'covered'),
     );
     if (functions.length === 0) continue;
     const text = readSource(file.path);

@@ -39,7 +39,8 @@ export interface Totals {
    * which that cannot be told. `unknown` lines are in no other number, the total included.
    */
   readonly lines: Share & { readonly partly: number; readonly unknown: number };
-  readonly functions: Share;
+  /** `unknown` functions may have run or not; they are in no other number. */
+  readonly functions: Share & { readonly unknown: number };
   /**
    * Instrumented places: basic blocks with a hook, or functions where instructions were counted.
    */

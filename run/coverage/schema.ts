@@ -11,17 +11,22 @@ const atLeast = z.literal(true).optional().describe('the count is a lower bound'
 const percent = z.number().min(0).max(100).nullable();
 
 const share = z.strictObject({ covered: count, total: count });
+const functionsOf = z.strictObject({
+  covered: count.describe('functions that ran, in part or as a whole'),
+  total: count.describe('without unknown functions'),
+  unknown: count,
+});
 const linesOf = z.strictObject({
   covered: count.describe('lines that ran, in part or as a whole'),
   total: count.describe('without unknown lines'),
   partly: count.describe('of `covered`: code of the line did not run, or it is not known'),
   unknown: count,
 });
-const shared = share.extend({ percent });
+const proven = { percent: percent.describe('null: the trace does not show which did not run') };
 const totals = z.strictObject({
-  lines: linesOf.extend({ percent: percent.describe('null: the trace does not show which did not run') }),
-  functions: shared,
-  points: shared,
+  lines: linesOf.extend(proven),
+  functions: functionsOf.extend(proven),
+  points: share.extend({ percent }),
 });
 
 export const coverageFile = z.strictObject({
@@ -80,7 +85,7 @@ export const coverageStats = z.strictObject({
   tests: z.array(z.string()),
   findings: z.array(z.string()),
   totals: z
-    .strictObject({ lines: linesOf, functions: share, points: share })
+    .strictObject({ lines: linesOf, functions: functionsOf, points: share })
     .nullable()
     .describe('null: the image was not found'),
 });

@@ -49,9 +49,9 @@ const indexOf = (files: number): PageIndex => ({
   groups: ['a', 'b'].map(name => ({ kind: 'test', name })),
   ungrouped: 0,
   totals: ROW.map(n => n * files) as Row7,
-  unknown: 0,
+  unknown: [0, 0],
   files: numbers(files).map(
-    (file): IndexFile => ({ p: pathOf(file), t: ROW, x: 0, g: [[0, 100, 20, LINES, 8, 60]] }),
+    (file): IndexFile => ({ p: pathOf(file), t: ROW, x: 0, y: 0, g: [[0, 100, 20, LINES, 8, ROW[4], 60]] }),
   ),
   names: ['probe_one'],
   paths: [],

@@ -123,7 +123,7 @@ describe('one more of each, in a copy', () => {
     ].join('\n'),
   };
 
-  test('the type checker asks for what the lists say, and for nothing else', () => {
+  test('the type checker asks for what the lists say, and for nothing else', { timeout: 120_000 }, () => {
     const generated = ['coverage', 'experiment'].map(name => join(name, 'html', 'client.generated.ts'));
     const write = (path: string, text: string): void => {
       mkdirSync(dirname(join(dir, path)), { recursive: true });

@@ -58,7 +58,7 @@ export function totalsOf(index: number, group: number): Row7 {
   const row: GroupTotals | undefined = file.g?.find(([number]) => number === group);
   const [, , lines, , functions, , points] = file.t;
   return row
-    ? [row[1], row[2], row[3], row[4], functions, row[5], points]
+    ? [row[1], row[2], row[3], row[4], row[5], row[6], points]
     : [0, 0, lines, 0, functions, 0, points];
 }
 

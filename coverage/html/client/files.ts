@@ -1,5 +1,5 @@
 /** The first view: totals, and the tree of files. */
-import type { Row7 } from '../page.ts';
+import type { PageIndex, Row7 } from '../page.ts';
 import { filterChoice } from './choice.ts';
 import { D, groupTitle, POINT, totalsOf } from './data.ts';
 import { capital, count, esc, main, meter, ordered, percent, plural, shown, sortHead } from './dom.ts';
@@ -58,7 +58,7 @@ function squeezed(node: Directory): Directory {
 const KEYS: Record<string, (row: { name: string; t: Row7 }) => string | number> = {
   path: row => row.name,
   lines: row => (D.hasShare ? percent(row.t[0], row.t[2]) : row.t[0]),
-  functions: row => percent(row.t[3], row.t[4]),
+  functions: row => (D.hasShare ? percent(row.t[3], row.t[4]) : row.t[3]),
   points: row => percent(row.t[5], row.t[6]),
 };
 
@@ -69,17 +69,16 @@ const ratio = (covered: number, total: number, css: string): string =>
     ? `<td class="num ${css}">${shown(covered, total)}%</td><td class="num quiet ${css} wide-only">${count(covered)} / ${count(total)}</td>`
     : `<td class="num quiet ${css}">\u2013</td><td class="${css} wide-only"></td>`;
 
-/** Without a share: the lines that did not run are not known. */
-const ranOnly = (ran: number): string =>
-  `<td></td><td class="num">${ran ? `${count(ran)} ran` : ''}</td><td class="wide-only"></td>`;
+/** Without a share: those that did not run are not known. */
+const ranOnly = (ran: number, css: string): string =>
+  `<td class="num ${css}">${ran ? `${count(ran)} ran` : ''}</td><td class="wide-only"></td>`;
 
-const lineCells = (t: Row7): string =>
-  D.hasShare
-    ? `<td class="bar">${t[2] ? meter(t[0], t[1], t[2]) : ''}</td>${ratio(t[0], t[2], '')}`
-    : ranOnly(t[0]);
+const proven = (covered: number, total: number, css: string): string =>
+  D.hasShare ? ratio(covered, total, css) : ranOnly(covered, css);
 
 const cells = (t: Row7): string =>
-  `${lineCells(t)}${ratio(t[3], t[4], 'wide-only')}${ratio(t[5], t[6], 'wide-only')}`;
+  `<td class="bar">${t[2] && D.hasShare ? meter(t[0], t[1], t[2]) : ''}</td>${proven(t[0], t[2], '')}` +
+  `${proven(t[3], t[4], 'wide-only')}${ratio(t[5], t[6], 'wide-only')}`;
 
 function treeRows(
   node: Directory,
@@ -132,18 +131,26 @@ function figure(title: string, covered: number, total: number, partly: number, n
   );
 }
 
-/** The lines; without a share if the trace does not prove which lines did not run. */
-function lineFigure(t: Row7, unknown: string): string {
+const bare = (title: string, big: string, why: string): string =>
+  `<div><p>${title}</p><span class="big">${big}</span><p>${why}</p></div>`;
+
+/** Without a share if the trace does not prove which of them did not run. */
+function provenFigure(title: string, covered: number, total: number, partly: number, note: string): string {
+  if (D.hasShare) return figure(title, covered, total, partly, note);
+  const why = `The records do not prove which ${title.toLowerCase()} did not run, so there is no share.`;
+  return bare(title, `${count(covered)}<small> ran</small>`, why);
+}
+
+function figures(t: Row7, unknown: PageIndex['unknown']): string {
+  const more = (n: number) => (n > 0 ? `, ${count(n)} more unknown` : '');
   const partly = t[1] ? `, ${count(t[1])} partly` : '';
-  if (D.hasShare) return figure('Lines', t[0], t[2], t[1], partly + unknown);
-  const [big, why] =
+  const kind = D.hooks === 'cmp' ? ' that hold a comparison' : '';
+  const lines =
     D.hooks === 'cmp'
-      ? ['\u2013', 'No line coverage was recorded.']
-      : [
-          `${count(t[0])}<small> ran</small>`,
-          'The records do not prove which lines did not run, so there is no share.',
-        ];
-  return `<div><p>Lines</p><span class="big">${big}</span><p>${why}</p></div>`;
+      ? bare('Lines', '\u2013', 'No line coverage was recorded.')
+      : provenFigure('Lines', t[0], t[2], t[1], partly + more(unknown[0]));
+  const functions = provenFigure('Functions', t[3], t[4], 0, kind + more(unknown[1]));
+  return `<div class="figures">${lines}${functions}${figure(`${capital(POINT)}s`, t[5], t[6], 0)}</div>`;
 }
 
 function facts(): string {
@@ -175,7 +182,7 @@ function foot(): string {
   return (
     `<p class="foot">A <em>point</em> is ${hook}; totals count all of the image, not only those that ran. ` +
     'A line is <em>covered</em> if all of its instructions ran, <em>partly</em> covered if some did, and <em>not run</em> if none did; each needs a proof. ' +
-    '<em>Unknown</em> lines have none, and are in no total. Other lines are not instrumented and stay plain. ' +
+    '<em>Unknown</em> lines and functions have none, and are in no total. Other lines are not instrumented and stay plain. ' +
     `${D.counts ? 'A count is that of the instruction of the line that ran most; \u2265 marks a lower bound.' : 'The records of this trace do not count executions, so lines say “seen”.'}</p>`
   );
 }
@@ -184,9 +191,7 @@ export function drawFiles(): string {
   const group = only();
   const root = buildTree(group);
   const t = root.t;
-  const unknown = group < 0 && D.unknown > 0 ? `, ${count(D.unknown)} more unknown` : '';
   const depth = openDepth(root);
-  const kind = D.hooks === 'cmp' ? ' that hold a comparison' : '';
   const filter = filterChoice(group);
   const rows = treeRows(root, 0, (dir, at) => at < depth !== state.toggled.has(dir.path));
   const missing = D.files.length - state.reachedFiles;
@@ -198,7 +203,7 @@ export function drawFiles(): string {
         : `<p class="meta more"><button type="button" data-all="0">List only the ${plural(state.reachedFiles, 'file')} reached</button></p>`;
   main.innerHTML =
     `<h1>${esc(D.title)}</h1><p class="meta">${facts()}</p>${notices()}` +
-    `<div class="figures">${lineFigure(t, unknown)}${figure('Functions', t[3], t[4], 0, kind)}${figure(`${capital(POINT)}s`, t[5], t[6], 0)}</div>` +
+    figures(t, group < 0 ? D.unknown : [0, 0]) +
     `${filter ? `<div class="tools">${filter}</div>` : ''}<table class="list tree"><thead><tr>${heads()}</tr></thead>` +
     `<tbody>${rows.join('')}</tbody></table>${more}${foot()}`;
   return group < 0 ? '' : groupTitle(D.groups[group]!);

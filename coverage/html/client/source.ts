@@ -123,16 +123,18 @@ export function drawFile(path: string, line: number): string {
     return state.open.has(n) ? row + detailRow(file, n, letter) : row;
   });
   const t = totalsOf(index, only());
-  const unknown = D.files[index]!.x;
+  const { x, y } = D.files[index]!;
+  const unknown = [x ? plural(x, 'line') : '', y ? plural(y, 'function') : ''].filter(Boolean).join(' and ');
   const gap = compared() ? 'lines that only one of the two ran' : 'lines that are not covered as a whole';
   const share = D.hasShare
     ? `${shown(t[0], t[2])}% of ${plural(t[2], 'line')}`
     : D.hooks === 'cmp'
       ? 'no line coverage'
       : `${plural(t[0], 'line')} ran`;
+  const functions = D.hasShare ? `${t[3]} of ${plural(t[4], 'function')}` : `${plural(t[3], 'function')} ran`;
   main.innerHTML =
-    `<h1>${esc(path)}</h1><p class="meta">${share}, ${t[3]} of ${plural(t[4], 'function')}, ` +
-    `${count(t[5])} of ${plural(t[6], POINT)}${unknown ? `, ${plural(unknown, 'line')} unknown` : ''}` +
+    `<h1>${esc(path)}</h1><p class="meta">${share}, ${functions}, ` +
+    `${count(t[5])} of ${plural(t[6], POINT)}${unknown ? `, ${unknown} unknown` : ''}` +
     `${text ? '' : ' &nbsp;\u00b7&nbsp; source text not found; line numbers only'}</p><div class="file">${functionList(index, path)}<div>` +
     `<div class="tools"><button type="button" data-step="1" title="${gap}">next ${compared() ? 'difference' : 'gap'} <kbd>n</kbd></button><button type="button" data-step="-1">previous <kbd>p</kbd></button>` +
     `${context()}${legend()}</div><div class="code" tabindex="-1"><table aria-label="Source"><tbody>${rows.join('')}</tbody></table></div></div></div>`;
