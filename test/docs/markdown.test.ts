@@ -1,7 +1,7 @@
 // Every Markdown file: no line is longer than 100 columns, every relative link leads to a file and
-// a heading that exist, and every npm script that it names is one. Tables, code blocks and lines
-// that hold one long link are exempt from the limit. So are pages that are generated from the
-// definitions of the code; their own tests compare them.
+// a heading that exist, every npm script that it names is one, and every code block ends. Tables,
+// code blocks and lines that hold one long link are exempt from the limit. So are pages that are
+// generated from the definitions of the code; their own tests compare them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -46,6 +46,21 @@ const unchecked = (text: string): string[] =>
     .filter(([, words = '', block = '']) => !/^console\b/.test(words) && /^\$ /m.test(block))
     .map(([, , block = '']) => /^\$ .*/m.exec(block)![0]);
 
+/** Why a fence is none: commands stand on its line, it ends inside of one, or it never ends. */
+function brokenFence(text: string): string | undefined {
+  let open: string | undefined;
+  for (const line of text.split('\n')) {
+    const [, mark, words = ''] = /^\s*(```+|~~~+)(.*)/.exec(line) ?? [];
+    if (mark === undefined) {
+      if (/\S.*```/.test(line.replace(/`+[^`]+`+/g, ''))) return `inside of a line: ${line}`;
+    } else if (open !== undefined) {
+      if (mark.startsWith(open) && words.trim() === '') open = undefined;
+    } else if (/^[\w-]*( slow)?( exit=\d+)?$/.test(words)) open = mark;
+    else return `more than a language: ${line}`;
+  }
+  return open && 'the last block has no end';
+}
+
 /** A heading's anchor, as GitHub and VitePress make it. */
 const anchorOf = (heading: string): string =>
   heading
@@ -86,8 +101,12 @@ function brokenLink(path: string, target: string): string | undefined {
   return anchor !== undefined && !anchors(full).has(anchor) ? `${target}: no such heading` : undefined;
 }
 
-it('the check sees long lines, dead links, missing headings, scripts and blocks', () => {
+it('the check sees long lines, dead links, missing headings, scripts and blocks, broken fences', () => {
   expect(unchecked('```sh\n$ ls\na\n```\n```console slow\n$ ls\n```\n')).toEqual(['$ ls']);
+  expect(brokenFence('```sh\nls\n```\n```console slow exit=1\n$ ls\n```\n')).toBeUndefined();
+  expect(brokenFence('```text kcovbox run\n')).toMatch('more than a language');
+  expect(brokenFence('```\nls ```\n')).toMatch('inside of a line');
+  expect(brokenFence('```\nls\n')).toMatch('no end');
   expect(missingScripts('`npm run test:unit` and npm run none')).toEqual(['none']);
   expect(proseOf('a\n```\nb\n```\n    c\nd').map(line => line.text)).toEqual(['a', 'd']);
   expect(brokenLink('README.md', 'docs/none.md')).toMatch('no such file');
@@ -128,6 +147,9 @@ describe.each(files)('%s', path => {
 
   it('shows output of commands in console blocks only, which are run', () =>
     expect(unchecked(source)).toEqual([]));
+
+  it('has code blocks that begin and end on lines of their own', () =>
+    expect(brokenFence(source)).toBeUndefined());
 
   it('names scripts that exist', () => expect(missingScripts(source)).toEqual([]));
 });
