@@ -15,7 +15,8 @@ const DENOMINATORS = {
 function totalsOf(totals: Totals, hasShare: boolean) {
   const { lines, functions, points } = totals;
   const share = (s: Share) => ({ covered: s.covered, total: s.total, percent: Number(percent(s)) });
-  const proven = (s: Share) => ({ ...share(s), ...(!hasShare && { percent: null }) }); // only what ran is known
+  // Without a share, only what ran is known.
+  const proven = (s: Share) => ({ ...share(s), ...(!hasShare && { percent: null }) });
   return {
     lines: { ...proven(lines), partly: lines.partly, unknown: lines.unknown },
     functions: { ...proven(functions), unknown: functions.unknown },

@@ -4,9 +4,10 @@
  * not prove source branches.
  *
  * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
- * for a trace with one, there is one section for each file. A line or function that is unknown has no
- * record, and a trace of comparisons has no lines: readers would show those that ran as 100 %. A control
- * character of a name, which may be a line feed, is written as `\\xNN`: the format has no escape.
+ * for a trace with one, there is one section for each file. A line or function that is unknown has
+ * no record, and a trace of comparisons has no lines: readers would show those that ran as 100 %. A
+ * control character of a name, which may be a line feed, is written as `\\xNN`: the format has no
+ * escape.
  */
 import { byText, visible } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';
