@@ -1,10 +1,12 @@
 // The `kcovbox` command: one verb per file, registered here in the order of the help text.
+
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { visible } from '../emulator/base/words.ts';
 import { EXIT_KCOVBOX } from '../run/verdict.ts';
 import { packageRoot, tell, tieTools } from '../toolchain/index.ts';
-import { printable, report, UserError } from './io/fail.ts';
+import { report, UserError } from './io/fail.ts';
 import { foldHelp } from './io/help-width.ts';
 import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
 import { refuseRepeats } from './io/repeated.ts';
@@ -148,7 +150,7 @@ function errorLine(command: Command, text: string): string {
   // A group has few commands, so all are named; commander itself proposes one spelled alike.
   const isGroup = command.parent !== null && /: unknown command '[^']*'$/.test(line);
   const more = isGroup ? thereAre(command) : option?.description;
-  return `${printable(more === undefined ? line : `${line}: ${more}`)}\n`;
+  return `${visible(more === undefined ? line : `${line}: ${more}`)}\n`;
 }
 
 /**

@@ -23,6 +23,6 @@ export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune
 export { standardError, tell } from './standard-error.ts';
 export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';
-export { temporaryPath, unfinished } from './temporary.ts';
+export { shortened, temporaryPath, unfinished } from './temporary.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
 export { canLimit, forbiddenDirective } from './untrusted.ts';

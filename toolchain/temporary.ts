@@ -25,9 +25,18 @@ function place(): string {
   return known;
 }
 
+/** Bytes of a name that leave room for the rest; file systems take 255 (NAME_MAX). */
+const NAME_MAX = 200;
+
+/** What stands for `name` in names of temporary files: itself, or a hash of it where it is long. */
+export const shortened = (name: string): string =>
+  Buffer.byteLength(name) <= NAME_MAX ? name : nameOfKey(name);
+
 /** The name under which `path` is written until it is whole. */
-export const temporaryPath = (path: string, pid: number = process.pid): string =>
-  `${path}.${pid}-${place()}.tmp`;
+export function temporaryPath(path: string, pid: number = process.pid): string {
+  const start = path.lastIndexOf('/') + 1;
+  return `${path.slice(0, start)}${shortened(path.slice(start))}.${pid}-${place()}.tmp`;
+}
 
 function isAlive(pid: number): boolean {
   try {
@@ -39,8 +48,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * The name of what an interrupted writer did not finish, if `name` in `folder` is a file or folder
- * that it left. A build may put a suffix behind it, such as `.objects`.
+ * The name of what an interrupted writer did not finish, `shortened`, if `name` in `folder` is a
+ * file or folder that it left. A build may put a suffix behind it, such as `.objects`.
  */
 export function unfinished(folder: string, name: string): string | undefined {
   const [, product, pid, where] = /^(.+)\.(\d+)-([0-9a-f]{8})\.tmp(?:\.(?:objects|elf|d))?$/.exec(name) ?? [];

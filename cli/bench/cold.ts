@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { allInMemory } from '../../host/guest.ts';
 import { packageRoot, systemMessage, which, writeCpio } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { prepareGuest } from '../run/guest.ts';
 
 const PROGRAM = join('examples', 'hello.c');
@@ -21,11 +22,9 @@ export interface Sample {
   readonly cpu: number;
 }
 
-const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-
 /** Times one command. `TIMEFORMAT` is bash's; its clock has milliseconds. */
 export function time(command: readonly string[]): Sample {
-  const line = `TIMEFORMAT='%R %U %S'; time ${command.map(quote).join(' ')} </dev/null >/dev/null 2>&1`;
+  const line = `TIMEFORMAT='%R %U %S'; time ${command.map(shellWord).join(' ')} </dev/null >/dev/null 2>&1`;
   // Node parses these certificates at each start, which takes as long as the rest of it.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const { stderr, status, error } = spawnSync('bash', ['-c', line], { encoding: 'utf8', env });

@@ -1,5 +1,6 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
+
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
@@ -17,10 +18,11 @@ import {
   shortId,
   type Trace,
 } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { readInput } from '../../host/input.ts';
 import { type SourceOptions, sourceReader } from '../../host/sources.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
-import { printable, printableLine, UserError } from '../io/fail.ts';
+import { printableLine, UserError } from '../io/fail.ts';
 import { repeated, repeatedFolder } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
 
@@ -126,7 +128,7 @@ export function openSources(
   return sourceReader(options, image, path => {
     if (!isTold)
       tell(
-        `kcovbox: ${printable(path)} has changed since the image was built: such files are shown ` +
+        `kcovbox: ${visible(path)} has changed since the image was built: such files are shown ` +
           'without their text; run the program again, or give cov -S with a folder of the old ones\n',
       );
     isTold = true;
@@ -187,7 +189,7 @@ export function tellUnproven(parts: readonly { readonly trace: Trace; readonly p
   if (unproven.length === parts.length) return;
   for (const { trace, path } of unproven)
     tell(
-      `kcovbox: ${printable(path)}${trace.header.filtered ? ' is filtered and' : ''} does not show which ` +
+      `kcovbox: ${visible(path)}${trace.header.filtered ? ' is filtered and' : ''} does not show which ` +
         'lines did not run; so the merged trace does not either\n',
     );
 }

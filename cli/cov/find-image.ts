@@ -1,9 +1,11 @@
 // Finds an image without a path: the kernel, built here or packaged, in which PCs are return
 // addresses of hooks, or which has the identity that a trace names.
+
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { builtKernels, type KnownKernel, kernelTitle, packagedKernels } from '../../host/kernels.ts';
 import { tell } from '../../toolchain/index.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 
 /** An image that was found, and the kernel that it is of. */
 interface Found extends Pick<KnownKernel, 'conf' | 'file'> {
@@ -70,6 +72,6 @@ export function findByPcs(pcs: readonly Addr[]): Elf {
       ? ''
       : `; of the ${found.length} that fit, ${first.file} was used last; ` +
         '-k chooses another of kcovbox cache ls';
-  tell(`kcovbox: these are PCs of the ${printable(first.conf)} kernel${printable(note)}\n`);
+  tell(`kcovbox: these are PCs of the ${visible(first.conf)} kernel${visible(note)}\n`);
   return first.elf;
 }

@@ -1,5 +1,6 @@
 // `kcovbox cov report`, `cov stats`, `cov diff`, `cov explain` and `cov export`: they turn traces
 // into text, pages and files.
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,
@@ -34,11 +35,12 @@ import {
   takesTrace,
   treeReport,
 } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { type SourceOptions, syscallName } from '../../host/sources.ts';
 import { tell } from '../../toolchain/index.ts';
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { checkOutput, printJson, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
@@ -264,7 +266,7 @@ export function addStats(cov: Command): void {
         .filter(([, value]) => value !== false)
         .map(([key, value]) => [
           key.replaceAll('_', ' '),
-          printable(Array.isArray(value) ? value.join(', ') : value === true ? FILTERED : String(value)),
+          visible(Array.isArray(value) ? value.join(', ') : value === true ? FILTERED : String(value)),
         ]);
       const share = (s: Share) => `${s.covered} of ${s.total} (${percent(s)}%)`;
       if (coverage && totals) {

@@ -1,7 +1,8 @@
 // The command line of `kcovbox debug`: reads lines from a terminal, a file or a pipe.
+
 import { createInterface } from 'node:readline';
+import { visible } from '../../emulator/base/words.ts';
 import { exhaust, type InPieces, KcovboxError } from '../../emulator/index.ts';
-import { printable } from '../io/fail.ts';
 import { linesOf } from '../io/lines.ts';
 import { COMMANDS, type CommandRow, type Desk, whereAmI } from './commands.ts';
 import { inTurns } from './in-turns.ts';
@@ -116,7 +117,7 @@ export class Repl {
 
   #fail(message: string): void {
     this.#hasFailed = true;
-    this.#desk.say(printable(message));
+    this.#desk.say(visible(message));
   }
 
   #help(word: string): void {

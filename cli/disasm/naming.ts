@@ -1,6 +1,7 @@
 // Names of addresses for listings.
+
 import { addrOf, type Elf } from '../../coverage/index.ts';
-import { printable } from '../io/fail.ts';
+import { visible } from '../../emulator/base/words.ts';
 import type { Naming } from './instructions.ts';
 
 /** Symbol + offset of an address in an image. */
@@ -11,6 +12,6 @@ export function namingOf(elf: Elf): Naming {
     const index = symbols.indexAt(addr);
     if (index < 0) return undefined;
     const offset = addr - symbols.addr[index]!;
-    return `${printable(symbols.name(index))}${offset === 0 ? '' : `+0x${offset.toString(16)}`}`;
+    return `${visible(symbols.name(index))}${offset === 0 ? '' : `+0x${offset.toString(16)}`}`;
   };
 }

@@ -9,6 +9,7 @@ import { makeFolders, packageRoot, tell, which } from '../../toolchain/index.ts'
 import { UserError } from '../io/fail.ts';
 import { writeFile, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { parseCount } from '../io/values.ts';
 import type { Folder } from './folder.ts';
 import { runTrial } from './kinds.ts';
@@ -28,12 +29,11 @@ const TASK_SECONDS = 1800;
 /** Slurm's usual MaxArraySize is 1001. */
 const TASKS_MAX = 1000;
 
-/** A word for a POSIX shell. */
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-
 /** The command line that starts this kcovbox. */
 const command = (...words: string[]): string =>
-  [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), 'experiment', ...words].map(quoted).join(' ');
+  [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), 'experiment', ...words]
+    .map(shellWord)
+    .join(' ');
 
 /** Runs the first unfinished trial of each variant, and answers with the seconds of one trial. */
 async function pilot(folder: Folder): Promise<number> {
@@ -109,7 +109,7 @@ async function submitSlurm(path: string, options: SubmitOptions): Promise<void> 
   const first = [...common, '--requeue', range, log('task-%a.log'), array];
   const second = (id: string) => [...common, `--dependency=afterany:${id}`, log('collect.log'), collect];
   if (dryRun) {
-    const line = (words: readonly string[]) => `sbatch ${words.map(quoted).join(' ')}\n`;
+    const line = (words: readonly string[]) => `sbatch ${words.map(shellWord).join(' ')}\n`;
     writeTo('-', line(first) + line(second('ARRAY')));
     return;
   }

@@ -1,8 +1,9 @@
 // `kcovbox faults hostile`: a program many times with hostile devices, a seed for each run.
+
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import { type Campaign, campaign } from '../../run/faults/hostile.ts';
 import { OUTCOMES } from '../../run/many/outcome.ts';
-import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { repeated } from '../io/repeated.ts';
@@ -22,7 +23,7 @@ function text({ counts, finds }: Campaign, command: (seed: number) => string): s
   const tally = OUTCOMES.filter(outcome => counts[outcome] > 0).map(o => `${counts[o]} ${o}`);
   const found = finds.map(
     ({ outcome, runs, line, firstSeed }) =>
-      `\n${outcome} in ${runs}: ${printable(line)}\n  ${command(firstSeed)}\n`,
+      `\n${outcome} in ${runs}: ${visible(line)}\n  ${command(firstSeed)}\n`,
   );
   return `${tally.join(', ')}\n${found.join('')}`;
 }

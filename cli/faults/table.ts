@@ -1,8 +1,8 @@
 // The rows of a sweep as a table for people: events of one kind with one outcome are one line.
+import { visible } from '../../emulator/base/words.ts';
 import { type FaultEvent, type FaultKind, faultRow, faultText } from '../../emulator/index.ts';
 import type { Sweep, SweepRow } from '../../run/faults/sweep.ts';
 import { OUTCOMES, type Outcome } from '../../run/many/outcome.ts';
-import { printable } from '../io/fail.ts';
 
 /** Columns of the text that tells most. */
 const LINE_MAX = 64;
@@ -54,7 +54,7 @@ export function sweepTable({ rows, counts, without }: Sweep, command: (fault: st
     `${faultRow(first.fault.kind as FaultKind).event} ${ranges(events)}`,
     first.outcome,
     String(first.status),
-    first.outcome === 'ok' ? '' : printable(first.line).slice(0, LINE_MAX),
+    first.outcome === 'ok' ? '' : visible(first.line).slice(0, LINE_MAX),
   ]);
   const head = ['fault', 'event', 'outcome', 'status', 'what the first of them printed'];
   const widths = head.map((text, i) => Math.max(text.length, ...cells.map(row => row[i]!.length)));

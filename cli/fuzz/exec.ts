@@ -1,10 +1,11 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
+
 import { Elf, Symbolizer } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { crashOf, type Execution, type Executor, HALVES, parseProgram, programC } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import { readText } from '../../host/input.ts';
-import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import type { RobustOptions } from '../run/robust.ts';
 import { chooseTarget } from './choose.ts';
@@ -46,7 +47,7 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   const units = execution.units.toLocaleString('en-US');
   writeTo(
     '-',
-    `${lines.join('')}${deferred}${execution.end}, ${units} instructions\n${printable(execution.console, '\n')}` +
+    `${lines.join('')}${deferred}${execution.end}, ${units} instructions\n${visible(execution.console, '\n')}` +
       `${title === undefined ? '' : `crash: ${title}\n`}`,
   );
   return title === undefined ? 0 : 1;

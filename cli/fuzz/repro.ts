@@ -37,11 +37,17 @@ function kcovbox(words: readonly string[]): Promise<Ended> {
   });
 }
 
+/** Instructions in which the C program in `dir` is done: what each call may spend, and the start. */
+function budgetOf(dir: string, { config }: CampaignManifest): number {
+  const calls = readFileSync(join(dir, 'program.txt'), 'utf8').trim().split('\n');
+  return config.budget * (calls.length + 1);
+}
+
 /** Does the C program trigger the historical bug alone? Records its capsule. */
 async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest): Promise<boolean> {
-  const { conf, config } = manifest;
+  const { conf } = manifest;
   const program = join(dir, 'repro.c');
-  const maxInsns = config.budget * 2;
+  const maxInsns = budgetOf(dir, manifest);
   const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
   const { canaries } = await runProgram(program, [bug], how);
   if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
@@ -63,7 +69,7 @@ export async function reproduce(path: string): Promise<number> {
     line.show(`${i} of ${names.length}`);
     const dir = join(crashes, name);
     const title = readFileSync(join(dir, 'title.txt'), 'utf8').trim();
-    const budget = String(manifest.config.budget * 2);
+    const budget = String(budgetOf(dir, manifest));
     const capsule = join(dir, 'repro.kcapsule');
     const words = manifest.words === '' ? [] : ['--append', manifest.words];
     const common = [

@@ -3,11 +3,12 @@
 // discipline puts a CR before every LF, so removing one before each is its inverse). Input: typed
 // input, or that of a co-process, as it comes (live-input.ts); other input as a stream of bytes
 // with an end (run/feed.ts).
+
 import { fstatSync, readSync } from 'node:fs';
+import { visible } from '../../emulator/base/words.ts';
 import { PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
 import { tell } from '../../toolchain/index.ts';
-import { printable } from './fail.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
 import { type FilterOptions, ReportFilter } from './report-filter.ts';
@@ -171,7 +172,7 @@ export class GuestConsole {
   note(line: string): void {
     this.release();
     this.flush();
-    tell(`${printable(line)}${this.#live ? '\r\n' : '\n'}`);
+    tell(`${visible(line)}${this.#live ? '\r\n' : '\n'}`);
   }
 
   /** End of the run: writes everything and restores the terminal. Call once, also after errors. */

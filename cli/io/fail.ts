@@ -3,6 +3,7 @@
 // and `kcovbox run --help`.
 
 import { KcovboxError } from '../../emulator/base/errors.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { EXIT_KCOVBOX } from '../../run/verdict.ts';
 import { systemMessage, tell } from '../../toolchain/index.ts';
 
@@ -28,23 +29,11 @@ export class QuietEnd extends Error {
   }
 }
 
-const escaped = (c: string): string => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`;
-
-/**
- * Text for a terminal: control characters become visible escapes, so that names in files and the
- * guest's text cannot move the cursor or set the title. `keep`: characters that stay, such as a
- * line feed.
- */
-export function printable(text: string, keep = ''): string {
-  return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, c => (keep.includes(c) ? c : escaped(c)));
-}
-
-/** The same for a line with our colours: tabs and colours stay. */
+/** `visible` for a line with our colours: tabs and colours stay. */
 export function printableLine(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
-  return line.replace(/\u001b\[[\d;]*m|[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, found =>
-    found.length > 1 || found === '\t' ? found : escaped(found),
-  );
+  const parts = line.split(/(\u001b\[[\d;]*m)/);
+  return parts.map((part, i) => (i % 2 === 1 ? part : visible(part, '\t'))).join('');
 }
 
 /**
@@ -54,14 +43,14 @@ export function printableLine(line: string): string {
 export function report(error: unknown): number {
   if (error instanceof QuietEnd) return error.status;
   if (!(error instanceof Error)) {
-    tell(`kcovbox: ${printable(String(error))}\n`);
+    tell(`kcovbox: ${visible(String(error))}\n`);
     return EXIT_KCOVBOX;
   }
   if (process.env['KCOVBOX_DEBUG']) tell(`${error.stack}\n`);
   const detail = error instanceof KcovboxError ? error.detail : '';
-  if (detail) tell(`${printable(detail, '\n\t')}\n`);
+  if (detail) tell(`${visible(detail, '\n\t')}\n`);
   const message = error instanceof KcovboxError ? error.message : systemMessage(error);
-  const line = printable(message.replaceAll('\n', ' '));
+  const line = visible(message.replaceAll('\n', ' '));
   const system = (error as NodeJS.ErrnoException).code;
   if (error instanceof KcovboxError || system) tell(`kcovbox: ${line}\n`);
   else tell(`kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`);

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { makeWritable, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
+import { makeWritable, shortened, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { QuietEnd, report, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
@@ -111,7 +111,7 @@ export function sweep(path: string): void {
   const folder = dirname(path);
   try {
     for (const name of readdirSync(folder))
-      if (unfinished(folder, name) === basename(path))
+      if (unfinished(folder, name) === shortened(basename(path)))
         rmSync(join(folder, name), { recursive: true, force: true });
   } catch {} // the open that follows reports a problem with the folder
 }

@@ -1,7 +1,8 @@
 // A check on the terminal: what was decided, why, the path of the run, and what to type next.
+
 import colors from 'picocolors';
+import { visible } from '../../emulator/base/words.ts';
 import type { CheckScore, LabScore } from '../../grade/schema.ts';
-import { printable } from '../io/fail.ts';
 
 const pc = colors.createColors(process.stdout.isTTY === true);
 
@@ -27,7 +28,7 @@ export function checkText(check: CheckScore, folder: string, source: string): st
   const more = path.length > PATH_MAX ? [`  ran     ... and ${path.length - PATH_MAX} more functions`] : [];
   const next = capsule ? [`  back    kcovbox debug ${source}${folder}/${capsule}`] : [];
   const help = status === 'skipped' ? [] : [`  hint    kcovbox lab hint ${id}`];
-  return [head, `  why     ${printable(why)}`, ...shown, ...more, ...next, ...help, ''].join('\n');
+  return [head, `  why     ${visible(why)}`, ...shown, ...more, ...next, ...help, ''].join('\n');
 }
 
 export function totalText({ points, of, checks, sha256 }: LabScore): string {

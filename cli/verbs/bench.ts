@@ -1,5 +1,6 @@
 // `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same
 // run.
+
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { missingForPairs, type PairedRow, pairsTable, runPairs } from '../../bench/against.ts';
@@ -7,13 +8,14 @@ import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
 import { WORKLOADS, type Workload } from '../../bench/workloads.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { readInput } from '../../host/input.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import { parseCount } from '../io/values.ts';
@@ -122,7 +124,7 @@ function showEarlier(path: string, options: BenchFlags): void {
   try {
     const report = JSON.parse(text) as Report;
     const table = reportTable(report);
-    show(printable(table, '\n'), options, { svg: () => reportSvg(report) });
+    show(visible(table, '\n'), options, { svg: () => reportSvg(report) });
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(

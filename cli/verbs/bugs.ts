@@ -1,8 +1,10 @@
 // `kcovbox bugs`: historical bugs of BSD and Linux kernels, re-created in the guest kernel: a list,
 // the page of one, a run that shows it, and the score of a corpus of programs.
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import type { BugOutcome } from '../../run/bugs/outcome.ts';
 import { BUG_CLASSES, type Bug } from '../../run/bugs/row.ts';
 import type { BugListFile, BugRunFile, BugScoreFile } from '../../run/bugs/schema.ts';
@@ -14,7 +16,7 @@ import { findBug, readBugs, triggerOf } from '../bugs/rows.ts';
 import { type Runs, type Score, type Shown, scoreCorpus } from '../bugs/score.ts';
 import { bugPage, bugTable, columns, enableCommand } from '../bugs/text.ts';
 import { isCampaign } from '../fuzz/folder.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { parseCount, parseHarts, parseSeed } from '../io/values.ts';
@@ -71,7 +73,7 @@ function show(id: string): void {
 
 function outcomeText({ reached, triggered, detected, line, status }: BugRunFile): string {
   const times = (n: number): string => `${n.toLocaleString('en-US')} time${n === 1 ? '' : 's'}`;
-  const said = printable(line.replace(/^(panic|wrong): /, ''));
+  const said = visible(line.replace(/^(panic|wrong): /, ''));
   return columns([
     ['reached', times(reached)],
     ['triggered', times(triggered)],
@@ -118,7 +120,7 @@ function programsIn(path: string): string[] {
 function scoreText({ bugs }: BugScoreFile): string {
   const rows = bugs.filter(({ reached }) => reached.length > 0);
   const cell = (programs: readonly string[]): string => String(programs.length || '-');
-  const first = ({ detected, triggered }: Score): string => printable(detected[0] ?? triggered[0] ?? '');
+  const first = ({ detected, triggered }: Score): string => visible(detected[0] ?? triggered[0] ?? '');
   const count = (of: keyof Score): number => bugs.filter(bug => bug[of].length > 0).length;
   const table = columns([
     ['bug', 'class', 'reached', 'triggered', 'detected', 'first program'],

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Elf, shortId } from '../../coverage/index.ts';
-import { counted } from '../../emulator/base/words.ts';
+import { counted, visible } from '../../emulator/base/words.ts';
 import { builtKernels } from '../../host/kernels.ts';
 import {
   type CacheEntry,
@@ -11,7 +11,7 @@ import {
   packageRoot,
   pruneCache,
 } from '../../toolchain/index.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 
 const HOUR = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { h: HOUR, d: 24 * HOUR, w: 7 * 24 * HOUR };
@@ -45,8 +45,8 @@ const isSummed = ({ kind }: CacheEntry): boolean => (SUMMED as readonly string[]
 function kernelNotes(): Map<string, string> {
   const notes = new Map<string, string>();
   for (const { path, tree, drivers, read } of builtKernels()) {
-    const of = tree === undefined || tree === join(packageRoot(), 'kernel') ? '' : `  of ${printable(tree)}`;
-    const own = drivers.length === 0 ? '' : `  with ${printable(drivers.join(', '))}`;
+    const of = tree === undefined || tree === join(packageRoot(), 'kernel') ? '' : `  of ${visible(tree)}`;
+    const own = drivers.length === 0 ? '' : `  with ${visible(drivers.join(', '))}`;
     try {
       notes.set(path, `  ${shortId(new Elf(read(), path).imageId)}${of}${own}`);
     } catch {} // damaged: it will be built again

@@ -1,10 +1,10 @@
 // `kcovbox capsule`: what is in the file of a recorded run, without running it.
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { counted } from '../../emulator/base/words.ts';
+import { counted, visible } from '../../emulator/base/words.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { type Capsule, type CapsuleManifest, partRow } from '../../run/capsule/index.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, printJson, writeBytesTo, writeFile } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
 
@@ -43,7 +43,7 @@ function info(path: string, options: { json?: true }): void {
     printJson(manifest);
     return;
   }
-  for (const [name, value] of factsOf(manifest)) console.log(`${`${name}:`.padEnd(14)}${printable(value)}`);
+  for (const [name, value] of factsOf(manifest)) console.log(`${`${name}:`.padEnd(14)}${visible(value)}`);
   console.log('parts:');
   for (const { name, bytes, sha256, isPresent } of manifest.parts)
     console.log(

@@ -1,13 +1,15 @@
 // `kcovbox debug`: a debugger for a recorded run that goes both ways, for people without GDB.
+
 import { createReadStream } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import type { EngineKind } from '../../emulator/index.ts';
 import { systemReason } from '../../toolchain/index.ts';
 import { whereAmI } from '../debug/commands.ts';
 import { openDebugger } from '../debug/open.ts';
 import { Repl } from '../debug/repl.ts';
 import { SourceView, sourceFolders } from '../debug/source.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
 import { repeated, repeatedFolder } from '../io/repeated.ts';
 
@@ -25,11 +27,11 @@ const CR = 13;
 const encoder = new TextEncoder();
 
 async function debug(path: string, files: readonly string[], options: Options): Promise<number> {
-  const say = (line: string): void => writeOut(encoder.encode(`${printable(line, '\n\t')}\n`));
+  const say = (line: string): void => writeOut(encoder.encode(`${visible(line, '\n\t')}\n`));
   let text: number[] = [];
   const flush = (): void => {
     if (text.length > 0)
-      writeOut(encoder.encode(printable(new TextDecoder().decode(Uint8Array.from(text)), '\n\t')));
+      writeOut(encoder.encode(visible(new TextDecoder().decode(Uint8Array.from(text)), '\n\t')));
     text = [];
   };
   const { session, start } = await openDebugger(path, files, options, byte => {

@@ -1,11 +1,13 @@
 // `kcovbox disasm`: an ELF file, or instruction words, as text (disasm/instructions.ts).
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { readInput } from '../../host/input.ts';
 import { Disassembler, split } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
 import { parseAddress } from '../io/values.ts';
 
@@ -77,7 +79,7 @@ function functionsOf(elf: Elf): Code[] {
     if (inside[0]?.offset !== 0) inside.unshift({ name: section.name, offset: 0 });
     for (const [i, { name, offset }] of inside.entries())
       pieces.push({
-        name: printable(name),
+        name: visible(name),
         start: pcOf(section.addr + offset),
         code: data.subarray(offset, inside[i + 1]?.offset),
       });

@@ -1,9 +1,11 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
+
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { visible } from '../../emulator/base/words.ts';
 import { counted } from '../../emulator/index.ts';
 import { type Classroom, classroom50, csv, gradescope, junit, summary } from '../../grade/formats.ts';
 import type { Submission } from '../../grade/judge/lab.ts';
@@ -19,7 +21,7 @@ import { type Alike, alikeOf } from '../grade/alike.ts';
 import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { type Results, resultsIn } from '../grade/results.ts';
 import { inSandbox } from '../grade/sandboxed.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { writeFile, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
@@ -49,7 +51,7 @@ const isArchive = (entry: Dirent): boolean => entry.isFile() && /\.zip$/i.test(e
 function tellOthers(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (!entry.name.startsWith('.') && !entry.isDirectory() && !isArchive(entry))
-      say(`kcovbox: ${printable(entry.name)} is not judged: it is neither a folder nor a .zip of lab submit`);
+      say(`kcovbox: ${visible(entry.name)} is not judged: it is neither a folder nor a .zip of lab submit`);
 }
 
 /** Folders and archives, by name; anything else in the folder is no submission. */
@@ -67,7 +69,7 @@ function submissionsIn(lab: Lab, folder: string): Submission[] {
   const double = submissions.find(({ name }, i) => submissions.findIndex(other => other.name === name) !== i);
   if (double)
     throw new UserError(
-      `${folder} has two submissions named ${printable(double.name)}: a folder and an archive`,
+      `${folder} has two submissions named ${visible(double.name)}: a folder and an archive`,
     );
   return submissions;
 }
@@ -77,7 +79,7 @@ function unpackOrEmpty(lab: Lab, path: string, name: string): Submission {
   try {
     return unpackSubmission(lab, path, name);
   } catch (error) {
-    say(`kcovbox: ${printable((error as Error).message)}`);
+    say(`kcovbox: ${visible((error as Error).message)}`);
     const missing = lab.manifest.files.map(file => file.name);
     return { name, files: new Map(), sha256: '0'.repeat(64), missing, ignored: [] };
   }
@@ -143,18 +145,18 @@ async function judgeAll(
 function alikeText(what: string, pairs: readonly Likeness[]): string {
   const rows = pairs
     .slice(0, ALIKE_SHOWN)
-    .map(({ a, b, percent }) => `${what}: ${printable(a)} and ${printable(b)}, ${percent} %\n`);
+    .map(({ a, b, percent }) => `${what}: ${visible(a)} and ${visible(b)}, ${percent} %\n`);
   const more = pairs.length - rows.length;
   if (more > 0) rows.push(`${what}: ${more} more pairs; -o DIR writes all of them to class.html\n`);
   return rows.join('');
 }
 
 function table(scores: readonly LabScore[], { code, coverage }: Alike): string {
-  const width = Math.max(10, ...scores.map(({ submission }) => printable(submission.name).length));
+  const width = Math.max(10, ...scores.map(({ submission }) => visible(submission.name).length));
   const rows = scores.map(({ submission, points, of, status, checks }) => {
     const first = checks.find(check => check.status === status && status !== 'pass');
     const why = first ? `${first.id}: ${first.why}` : 'all checks passed';
-    return `${printable(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${printable(why)}\n`;
+    return `${visible(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${visible(why)}\n`;
   });
   const { mean, median } = summary(scores);
   const pairs = alikeText('alike', code) + alikeText('alike in coverage', coverage);

@@ -1,8 +1,9 @@
 // `kcovbox ktest`: the tests inside the kernel (kernel/include/ktest.h), with coverage by test.
+
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
-import { printable } from '../io/fail.ts';
 import { checkOutputs, execute } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel } from '../run/robust.ts';
@@ -69,7 +70,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
     tests,
     whyEmpty: whyEmpty(options.kcov, 'no test ran'),
   });
-  const why = end.outcome === 'exit' ? WITHOUT_TESTS[end.status]?.(printable(pattern ?? '*')) : undefined;
+  const why = end.outcome === 'exit' ? WITHOUT_TESTS[end.status]?.(visible(pattern ?? '*')) : undefined;
   if (why !== undefined) tell(`kcovbox: ${why}\n`);
   return end.status;
 }

@@ -1,7 +1,9 @@
 // `kcovbox lab`: coursework on a student's machine, and the kit for labs of one's own.
+
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import { SOURCE } from '../../grade/judge/judge.ts';
 import { labNames, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { packSubmission } from '../../host/lab/packed.ts';
@@ -10,7 +12,7 @@ import { newLab } from '../../host/lab/template.ts';
 import { judgeHere } from '../../host/lab/workshop.ts';
 import { labOf, startLab } from '../../host/lab/workspace.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, printJson, writeBytesTo, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
 import { shellWord } from '../io/shell-word.ts';
@@ -73,7 +75,7 @@ function hint(id: string | undefined, { lab: folder }: { lab: string }): void {
   const wanted = id === undefined ? checks : checks.filter(check => check.id === id);
   if (wanted.length === 0)
     throw new UserError(
-      `lab hint: there is no check ${printable(id!)}; there are ${checks.map(c => c.id).join(', ')}`,
+      `lab hint: there is no check ${visible(id!)}; there are ${checks.map(c => c.id).join(', ')}`,
     );
   writeTo(
     '-',
@@ -121,7 +123,7 @@ async function check(words: readonly string[], options: { chooseMutants?: true }
         if (fault !== undefined) failures++;
         writeTo(
           '-',
-          `  ${fault === undefined ? 'ok' : 'not ok'} ${what}${fault === undefined ? '' : `: ${printable(fault)}`}\n`,
+          `  ${fault === undefined ? 'ok' : 'not ok'} ${what}${fault === undefined ? '' : `: ${visible(fault)}`}\n`,
         );
       },
     });

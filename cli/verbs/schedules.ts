@@ -1,12 +1,14 @@
 // `kcovbox schedules`: a program many times, each time with another order of the harts.
+
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import type { Schedule } from '../../emulator/index.ts';
 import { isBad, OUTCOMES } from '../../run/many/outcome.ts';
 import type { Search } from '../../run/schedules/search.ts';
 import { replayCommand } from '../faults/command.ts';
 import { prepare, type UnderTest } from '../faults/prepare.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { jobsOption } from '../io/jobs.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
@@ -44,7 +46,7 @@ function text({ searched, units }: Search, command: (how: string) => string): st
     finds.map(({ outcome, runs, status, line, firstSeed }) => {
       const what = isBad(outcome) ? outcome : `status ${status}`;
       const how = `--schedule ${schedule} --sched-seed 0x${firstSeed.toString(16)}`;
-      return `\n${schedule}: ${what} in ${runs}: ${printable(line)}\n  ${command(how)}\n`;
+      return `\n${schedule}: ${what} in ${runs}: ${visible(line)}\n  ${command(how)}\n`;
     }),
   );
   return `${units} instructions and exceptions in the usual order\n${rows.join('')}${found.join('')}`;

@@ -1,6 +1,7 @@
 // `kcovbox symbolize`: PCs on standard input, functions and source lines on standard output, like
 // addr2line -afi. A PC is taken for what kcov records, the return address of a hook call, if the
 // image has such a call; `--addresses` turns that off.
+
 import type { Command } from 'commander';
 import {
   type Addr,
@@ -12,10 +13,11 @@ import {
   hex,
   Symbolizer,
 } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { tell } from '../../toolchain/index.ts';
 import { openElf } from '../cov/files.ts';
 import { findByPcs } from '../cov/find-image.ts';
-import { printable, UserError } from '../io/fail.ts';
+import { UserError } from '../io/fail.ts';
 import { linesOf } from '../io/lines.ts';
 import { asciiJson } from '../io/output.ts';
 
@@ -96,9 +98,9 @@ function print(answer: Answer, json: boolean | undefined): string {
     }));
     return `${asciiJson({ pc: answer.pc, ...(answer.call && { call: answer.call }), frames })}\n`;
   }
-  const place = (f: Frame) => (f.file === '' ? '??:0' : `${printable(cleanPath(f.file))}:${f.line}`);
+  const place = (f: Frame) => (f.file === '' ? '??:0' : `${visible(cleanPath(f.file))}:${f.line}`);
   const lines = answer.frames.map(
-    (f, i) => `${i === 0 ? '' : ' (inlined by) '}${printable(f.function) || '??'} ${place(f)}`,
+    (f, i) => `${i === 0 ? '' : ' (inlined by) '}${visible(f.function) || '??'} ${place(f)}`,
   );
   return `${answer.pc}: ${lines.join('\n')}\n`;
 }
@@ -131,7 +133,7 @@ async function* readPcs(): AsyncGenerator<Addr> {
   }
   if (without === 0) return;
   if (found === 0) throw new UserError(`${first}: expected hexadecimal digits`);
-  tell(`kcovbox: ${printable(first)}${without > 1 ? `, nor have ${without - 1} more` : ''}\n`);
+  tell(`kcovbox: ${visible(first)}${without > 1 ? `, nor have ${without - 1} more` : ''}\n`);
 }
 
 /** Answers every PC, once there are enough of them to find the image by. */

@@ -1,5 +1,7 @@
 // The answer for people.
+
 import { join } from 'node:path';
+import { visible } from '../../emulator/base/words.ts';
 import { counted } from '../../emulator/index.ts';
 import type { Asked } from '../../run/why/file.ts';
 import type { Call } from '../../run/why/schema.ts';
@@ -7,7 +9,6 @@ import type { Sample } from '../../run/why/search.ts';
 import type { Answer, Side } from '../../run/why/why.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { SourceView } from '../debug/source.ts';
-import { printable } from '../io/fail.ts';
 
 const FRAMES_SHOWN = 8;
 const INDENT = '    ';
@@ -78,7 +79,7 @@ export function reportOf(
   return textOf(out);
 }
 
-const textOf = (lines: readonly string[]): string => `${lines.map(line => printable(line)).join('\n')}\n`;
+const textOf = (lines: readonly string[]): string => `${lines.map(line => visible(line)).join('\n')}\n`;
 
 function tableOf(samples: readonly Sample[]): string[] {
   const units = samples.map(({ unit }) => number(unit));

@@ -234,9 +234,3 @@ export function cleanPath(path: string): string {
   }
   return out.join('/') || '.';
 }
-
-/** Text from a file, escaped for a terminal or a table: control characters as `\\xNN`. */
-export function visible(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, c => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}

@@ -2,6 +2,7 @@
  * Code that all exporters share: options, and text collected into chunks so that a large file is
  * never in memory as a whole.
  */
+import { visible } from '../../emulator/base/words.ts';
 import type { KeepPoint } from '../model/keep.ts';
 
 export interface ExportOptions {
@@ -70,10 +71,10 @@ export function rooted(path: string, options: ExportOptions): string {
   return `${root.endsWith('/') ? root : `${root}/`}${unprefixed(path, options)}`;
 }
 
-/** A CSV field (RFC 4180). */
+/** A CSV field (RFC 4180). Names come from files, and people read tables in a terminal. */
 export function csvField(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = visible(String(value));
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export function csvRow(...fields: (string | number)[]): string {

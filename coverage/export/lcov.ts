@@ -9,7 +9,8 @@
  * control character of a name, which may be a line feed, is written as `\\xNN`: the format has no
  * escape.
  */
-import { byText, visible } from '../base/bytes.ts';
+import { visible } from '../../emulator/base/words.ts';
+import { byText } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';
 import { didRun, hitsOf } from '../model/lines.ts';
 import type { ProgramFile, ProgramFunction } from '../model/program.ts';

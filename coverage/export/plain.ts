@@ -5,7 +5,8 @@
  * rawcover, JSON lines and modoff give the address of the *call instruction*, as syzkaller does
  * after subtracting the length of a call; ours comes from decoding.
  */
-import { addrOf, CoverageError, cleanPath, hex, visible } from '../base/bytes.ts';
+import { visible } from '../../emulator/base/words.ts';
+import { addrOf, CoverageError, cleanPath, hex } from '../base/bytes.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { Coverage } from '../model/coverage.ts';

@@ -2,8 +2,8 @@
  * Reports for a terminal: a tree with bars, a table of functions, annotated source. Pure text;
  * colours are injected.
  */
-import { counted } from '../../emulator/base/words.ts';
-import { byText, visible } from '../base/bytes.ts';
+import { counted, visible } from '../../emulator/base/words.ts';
+import { byText } from '../base/bytes.ts';
 import type { FunctionCalls } from '../model/calls.ts';
 import {
   addTotals,

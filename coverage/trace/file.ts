@@ -4,7 +4,8 @@
  * checksum, so that a truncated file is distinguished from a short one. The writer needs memory for
  * one block and the points; the reader checks every number it uses.
  */
-import { CoverageError, Cursor, text, visible } from '../base/bytes.ts';
+import { visible } from '../../emulator/base/words.ts';
+import { CoverageError, Cursor, text } from '../base/bytes.ts';
 import { Grow, KIND_CMP, KINDS, type Source, Trace, type TraceHeader } from './trace.ts';
 
 const MAGIC = 'KCOVTRC1';

@@ -10,7 +10,8 @@
  * kind `edge`: the value of the UNIQ_EDGE mode (pc mixed with 12 bits of the previous pc), which
  * names no single line.
  */
-import { CoverageError, visible } from '../base/bytes.ts';
+import { visible } from '../../emulator/base/words.ts';
+import { CoverageError } from '../base/bytes.ts';
 
 export const KINDS = ['pc', 'cmp', 'edge'] as const;
 export type RecordKind = (typeof KINDS)[number];

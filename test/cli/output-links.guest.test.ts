@@ -1,5 +1,6 @@
 // An output that is a symbolic link: the file that it names is written, whole or not at all, and
-// the link stays; a file keeps its permissions.
+// the link stays; a file keeps its permissions. The longest name is no exception.
+import { spawnSync } from 'node:child_process';
 import {
   lstatSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkDistinct, checkOutput, writeChunks, writeFile } from '../../cli/io/output.ts';
+import { temporaryPath } from '../../toolchain/index.ts';
 import { kcovbox, ROOT, shell } from '../support/command.ts';
 
 let dir: string;
@@ -46,6 +48,15 @@ test.each([
     ['far', 'link', 'link2'],
     [target.slice(4)],
   ]);
+});
+
+test('a name of 255 bytes, as long as a file system takes, is written as others', async () => {
+  const name = `${'ä'.repeat(125)}.kcov`; // 255 bytes of UTF-8
+  writeFile(at(name), 'one');
+  writeFileSync(temporaryPath(at(name), spawnSync('true').pid), 'of a killed writer');
+  await writeChunks(at(name), [Buffer.from('two')]);
+  expect(text(name)).toBe('two');
+  expect(readdirSync(dir).sort()).toEqual(['far', name]);
 });
 
 test('whose `..` follows another link leads where the system says', () => {

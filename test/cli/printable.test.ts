@@ -1,6 +1,8 @@
 // Control characters in names from files never reach a terminal unescaped.
+
 import { describe, expect, it } from 'vitest';
-import { printable, printableLine } from '../../cli/io/fail.ts';
+import { printableLine } from '../../cli/io/fail.ts';
+import { visible } from '../../emulator/base/words.ts';
 
 describe('text for terminals', () => {
   it.each([
@@ -9,9 +11,9 @@ describe('text for terminals', () => {
     ['a\u009b2Jb', 'a\\x9b2Jb'],
     ['\r\n\t\u0000\u007f', '\\x0d\\x0a\\x09\\x00\\x7f'],
     ['\u202egnp.exe', '\\x202egnp.exe'],
-  ])('%j', (text, shown) => expect(printable(text)).toBe(shown));
+  ])('%j', (text, shown) => expect(visible(text)).toBe(shown));
 
-  it('keeps what it is told to keep', () => expect(printable('a\tb\nc\r', '\n\t')).toBe('a\tb\nc\\x0d'));
+  it('keeps what it is told to keep', () => expect(visible('a\tb\nc\r', '\n\t')).toBe('a\tb\nc\\x0d'));
 
   it('keeps tabs and colours of our own lines, and nothing else', () => {
     expect(printableLine('\u001b[1;31mred\u001b[0m\tx\u001b[2J\u0007')).toBe(

@@ -1,5 +1,6 @@
 /** Traces with a correct checksum and hostile content: one line each, in bounded time. */
 import { expect, it } from 'vitest';
+import { csvRow } from '../../coverage/export/common.ts';
 import { CoverageError, readTrace, TraceBuilder, writeTrace } from '../../coverage/index.ts';
 import { hitsByTest } from '../../coverage/model/tests.ts';
 import { Random } from '../support/random.ts';
@@ -77,4 +78,5 @@ it('control characters of names and findings do not get through', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the very thing
   expect(text).not.toMatch(/\\u00[019]|[\x00-\x1f\x7f-\x9f]/);
   expect(trace.tests).toEqual(['a\\x1b]0;x\\x07\\x9b']);
+  expect(csvRow('\u202ecnuf', 'a\n"b"', 1)).toBe('\\x202ecnuf,"a\\x0a""b""",1\n');
 });
