@@ -58,6 +58,9 @@ export interface Where extends Moment {
 
 export type Direction = 'forward' | 'back';
 
+/** Why a variable has no value at a moment. */
+export type Absence = 'optimised out' | 'not yet stored';
+
 const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
 const MOMENTS_MAX = 100_000;
@@ -202,7 +205,13 @@ export class DebugSession {
     return pc === this.frames[0]!.pc ? pc : pc - 1n;
   }
 
-  /** Undefined: optimised out here. */
+  /** The value of a variable of the frame, or why it has none. */
+  valueHere(variable: Variable): Value | Absence {
+    if (!this.#isStored(variable)) return 'not yet stored';
+    return this.valueOf(variable) ?? 'optimised out';
+  }
+
+  /** As the debug information says, also of a frame that is still to be made. */
   valueOf(variable: Variable): Value | undefined {
     const { view, pc } = this.frame;
     const place = variable.place(view, this.#lookAt(pc));
@@ -215,7 +224,7 @@ export class DebugSession {
    * False: it belongs into a frame that is still to be made, so its value is of whatever was there
    * before. Only the innermost function can be at its first instructions.
    */
-  isStored(variable: Variable): boolean {
+  #isStored(variable: Variable): boolean {
     const { view, pc, image } = this.frame;
     if (pc !== this.frames[0]!.pc || !image?.isInPrologue(pc)) return true;
     let isOfFrame = false;
@@ -275,9 +284,10 @@ export class DebugSession {
   #named(name: string): Value | undefined {
     const local = this.locals.find(variable => variable.name === name);
     if (local) {
-      const value = this.valueOf(local);
-      if (!value) throw new DebugError(`${name} is optimised out here`);
-      return value;
+      const value = this.valueHere(local);
+      if (typeof value !== 'string') return value;
+      const why = value === 'not yet stored' ? ': the function is at its first instructions' : '';
+      throw new DebugError(`${name} is ${value} here${why}`);
     }
     // Those of the frame's file hide those of its program, and these hide those of the kernel.
     const { image, scope } = this.frame;

@@ -161,10 +161,9 @@ export interface FrameRow {
 export interface VariableRow {
   readonly name: string;
   readonly type: string;
-  /** Undefined: optimised out here, or not yet stored. */
-  readonly value: string | undefined;
-  /** False: its frame is still to be made. */
-  readonly isStored: boolean;
+  readonly value?: string;
+  /** Why there is no value. */
+  readonly absence?: string;
   readonly isParameter: boolean;
 }
 

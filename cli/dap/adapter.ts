@@ -16,7 +16,7 @@ import {
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
+import type { Absence, DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
 import { memberOf, type Value } from '../../debug/values.ts';
 import { type InPieces, KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
 import { COMMANDS } from '../debug/commands.ts';
@@ -35,7 +35,8 @@ interface Launch extends P.LaunchRequestArguments {
 
 interface Named {
   readonly name: string;
-  readonly value: Value | undefined;
+  /** Or why there is none. */
+  readonly value: Value | Absence | 'not readable';
 }
 
 /** Frames of a hart have numbers from here on. */
@@ -414,7 +415,7 @@ export class DapServer extends Adapter {
       const session = this.#select(frameId);
       const locals = session.locals.map(variable => ({
         name: variable.name,
-        value: session.valueOf(variable),
+        value: session.valueHere(variable),
       }));
       return {
         scopes: [
@@ -444,8 +445,8 @@ export class DapServer extends Adapter {
     });
   }
 
-  #variable(session: DebugSession, name: string, value: Value | undefined): P.Variable {
-    if (!value) return { name, value: '<optimised out>', variablesReference: 0 };
+  #variable(session: DebugSession, name: string, value: Named['value']): P.Variable {
+    if (typeof value === 'string') return { name, value: `<${value}>`, variablesReference: 0 };
     const inner = this.#inner(value);
     return {
       name,
@@ -480,7 +481,7 @@ export class DapServer extends Adapter {
       const va = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
       const data = this.#own.read(va, Math.min(to.bytes, 1 << 16));
       const target: Value | undefined = data && { type: to, place: { kind: 'memory', va }, bytes: data };
-      return target ? this.#inner(target)!() : [{ name: '*', value: undefined }];
+      return target ? this.#inner(target)!() : [{ name: '*', value: 'not readable' }];
     };
   }
 

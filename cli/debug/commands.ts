@@ -199,9 +199,8 @@ export const COMMANDS: readonly CommandRow[] = [
       const { locals } = session;
       if (locals.length === 0) say('there are no variables here');
       for (const variable of locals) {
-        const value = session.valueOf(variable);
-        const text = value ? session.show(value) : '<optimised out>';
-        say(`${variable.name} = ${session.isStored(variable) ? text : '<not yet stored>'}`);
+        const value = session.valueHere(variable);
+        say(`${variable.name} = ${typeof value === 'string' ? `<${value}>` : session.show(value)}`);
       }
     },
   },

@@ -1,9 +1,10 @@
 // `kcovbox dap` as an editor meets it: a scripted client over the pipes of the process.
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { missing } from '../support/tools.ts';
 import { DapClient } from './dap-client.ts';
-import { type Recorded, recordOverrun, removeOverrun, SOURCE } from './overrun.ts';
+import { type Recorded, recordOverrun, recordSum, removeOverrun, SOURCE } from './overrun.ts';
 
 describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
   let recorded: Recorded;
@@ -138,6 +139,32 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
     await client.ask('stepOut', { threadId: 7 });
     await client.ask('disconnect');
     expect(await client.end()).toBe(0);
+  });
+
+  test('variables of a frame that is still to be made have no values', async () => {
+    recordSum(recorded.dir);
+    client = new DapClient(recorded.dir);
+    await client.launch({ capsule: join(recorded.dir, 'sum.kcapsule') }, ['sum']);
+    await client.ask('continue', { threadId: 1 });
+    await client.event('stopped');
+    for (const command of ['rfinish', 'stepi']) await client.say(command);
+    const frameId = (await top()).id;
+    const { scopes } = (await client.ask('scopes', { frameId })).body;
+    const { variables } = (
+      await client.ask('variables', { variablesReference: scopes[0].variablesReference })
+    ).body;
+    expect(variables).toEqual(
+      ['n', 'all'].map(name => ({ name, value: '<not yet stored>', variablesReference: 0 })),
+    );
+    for (const context of ['watch', 'hover', 'repl'])
+      expect(await client.ask('evaluate', { expression: '1 + n', frameId, context })).toMatchObject({
+        success: false,
+        message: 'n is not yet stored here: the function is at its first instructions',
+      });
+    expect((await client.ask('dataBreakpointInfo', { name: 'all' })).body).toEqual({
+      dataId: null,
+      description: expect.stringContaining('all is not yet stored here'),
+    });
   });
 
   test('bad requests have an answer, and endless ones an end', async () => {

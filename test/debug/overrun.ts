@@ -1,6 +1,6 @@
 // A heap that is overrun long before the crash (examples/overrun.c): the store is found by GDB's
 // reverse watchpoint, over the command's own socket.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kcovbox, ROOT } from '../support/command.ts';
@@ -32,6 +32,26 @@ export function recordOverrun(rounds: number | undefined): Recorded {
 }
 
 export const removeOverrun = ({ dir }: Recorded): void => rmSync(dir, { recursive: true, force: true });
+
+const SUM = `#include <stdio.h>
+static int
+sum(int n)
+{
+    int all = 0;
+    for (int i = 1; i <= n; i++)
+        all += i;
+    return all;
+}
+int main(void) { int unused = 7; return sum(5); }
+`;
+
+/** `sum.kcapsule` below a folder: a program of sum.c, whose functions have frames. */
+export function recordSum(dir: string): void {
+  writeFileSync(join(dir, 'sum.c'), SUM);
+  const words = ['run', '--cflags', '-g -O0', '--record', 'sum.kcapsule', 'sum.c'];
+  const { status, stderr } = kcovbox(words, { cwd: dir });
+  if (status !== 15) throw new Error(`status ${status}: ${stderr}`);
+}
 
 /** Runs GDB with these commands against `kcovbox replay` of a capsule. */
 export const talk = ({ capsule, program, dir }: Recorded, commands: readonly string[], seconds = 120) =>

@@ -6,19 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
-import { type Recorded, recordOverrun, removeOverrun } from './overrun.ts';
-
-const SUM = `#include <stdio.h>
-static int
-sum(int n)
-{
-    int all = 0;
-    for (int i = 1; i <= n; i++)
-        all += i;
-    return all;
-}
-int main(void) { return sum(5); }
-`;
+import { type Recorded, recordOverrun, recordSum, removeOverrun } from './overrun.ts';
 
 /** Units and addresses change with the kernel and the compiler. */
 const masked = (text: string): string => text.replace(/\d{5,}/g, 'N').replace(/0x[0-9a-f]+/g, '0xN');
@@ -57,17 +45,21 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
 
   test('at the first instruction of a function its frame is still to be made', () => {
     const { dir } = recorded;
-    writeFileSync(join(dir, 'sum.c'), SUM);
-    const ran = kcovbox(['run', '--cflags', '-g -O0', '--record', 'sum.kcapsule', 'sum.c'], { cwd: dir });
-    expect(ran.status, ran.stderr).toBe(15);
-    const commands = ['break sum', 'continue', 'locals', 'rfinish', 'stepi', 'locals'];
+    recordSum(dir);
+    const atEntry = ['rfinish', 'stepi', 'locals', 'print n', 'print &all', 'watch n', 'last-write n'];
+    const commands = ['break sum', 'continue', 'locals', ...atEntry, 'up', 'locals'];
     const { stdout } = kcovbox(['debug', 'sum.kcapsule', ...commands.flatMap(one => ['-x', one])], {
       cwd: dir,
     });
-    const [, , behind, , entry, before] = answers(stdout);
+    const [, , behind, , entry, before, value, address, watch, write, , caller] = answers(stdout);
     expect(entry).toMatch(/: sum at sum\.c:4\n/);
     expect(behind).toMatch(/^n = 5\n/);
     expect(before).toBe('n = <not yet stored>\nall = <not yet stored>');
+    for (const answer of [value, watch, write])
+      expect(answer).toBe('n is not yet stored here: the function is at its first instructions');
+    expect(address).toMatch(/^all is not yet stored here/);
+    // The caller's frame is there.
+    expect(caller).toBe('unused = 7');
     // Arguments in registers are there at once.
     const [, , start] = answers(debug('break main', 'continue', 'rfinish', 'stepi', 'locals').stdout).slice(
       2,

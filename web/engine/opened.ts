@@ -298,9 +298,9 @@ export class OpenedRun {
     if (this.#linesOnly && session.frame.image === this.#linesOnly) return undefined;
     return session.locals.slice(0, VARIABLES_MAX).map(variable => {
       const { name, isParameter, type } = variable;
-      const isStored = session.isStored(variable);
-      const value = isStored ? session.valueOf(variable) : undefined;
-      return { name, isParameter, isStored, type: type.name, value: value && session.show(value) };
+      const value = session.valueHere(variable);
+      const shown = typeof value === 'string' ? { absence: value } : { value: session.show(value) };
+      return { name, isParameter, type: type.name, ...shown };
     });
   }
 

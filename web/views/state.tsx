@@ -82,7 +82,7 @@ export function State({
         {!focus.variables && <p class="empty">The kernel's types are being loaded.</p>}
         {focus.variables?.length === 0 && <p class="empty">There are none here.</p>}
         <dl>
-          {focus.variables?.map(({ name, type, value, isStored }) => (
+          {focus.variables?.map(({ name, type, value, absence }) => (
             <div key={name}>
               <dt title={type}>
                 <button
@@ -96,7 +96,7 @@ export function State({
                 </button>
               </dt>
               <dd>
-                {value ?? <i>{isStored ? 'optimised out' : 'not yet stored'}</i>}
+                {value ?? <i>{absence}</i>}
                 {value !== undefined && (
                   <button
                     type="button"
