@@ -63,10 +63,13 @@ export interface Assets {
   readonly first: FirstPlace;
   readonly kernels: readonly KernelFiles[];
   readonly images: readonly ImageFiles[];
-  /** Source texts: below the folder each has its name and `.packed`. */
-  readonly sources: { readonly folder: string; readonly names: readonly string[] };
+  /**
+   * Source texts, names by their folders in the repository: below `folder` each has its path and
+   * `.packed`.
+   */
+  readonly sources: { readonly folder: string; readonly names: Readonly<Record<string, readonly string[]>> };
   /** Names of system calls by their numbers. */
-  readonly syscalls: Readonly<Record<string, string>>;
+  readonly syscalls: readonly (string | null)[];
   /** Path of the compiler, where the page's host is `kcovbox serve`. */
   readonly compiler?: string;
 }

@@ -39,7 +39,7 @@ interface Index {
     readonly lines: { readonly path: string };
     readonly rest: string;
   }[];
-  readonly sources: { readonly folder: string; readonly names: readonly string[] };
+  readonly sources: { readonly folder: string; readonly names: Readonly<Record<string, readonly string[]>> };
 }
 
 /**
@@ -52,7 +52,9 @@ export function packagedSite(): Site | undefined {
   const packed = files.get(INDEX);
   if (!packed) return undefined;
   const index = JSON.parse(new TextDecoder().decode(packed)) as Index;
-  const sources = new Map(index.sources.names.map(name => [`${index.sources.folder}/${name}.packed`, name]));
+  const { folder, names } = index.sources;
+  const paths = Object.entries(names).flatMap(([inside, all]) => all.map(name => `${inside}/${name}`));
+  const sources = new Map(paths.map(path => [`${folder}/${path}.packed`, path]));
   const bytesOf = (path: string): Uint8Array | undefined => {
     const kernel = index.kernels.find(({ load, lines, rest }) =>
       [load.path, lines.path, rest].includes(path),

@@ -66,6 +66,21 @@ describe.skipIf(reason)('the page', () => {
     await page.close();
   });
 
+  it('of an inlined function of the C library it shows the call, where there is a text', async () => {
+    const page = await opened('#program=lines');
+    await page.locator('.cm-line').first().waitFor();
+    expect(await page.locator('.source h2').textContent()).toBe('lines.c');
+    expect(await page.locator('.state .calls').textContent()).toMatch(/^getchar .* inlinedmain lines\.c:\d+/);
+    expect(await page.locator('.calls [aria-current]').textContent()).toMatch(/^main /);
+    // It can be looked at all the same.
+    await page.locator('.calls button').first().click();
+    await settled(page);
+    expect(await page.locator('.source').textContent()).toContain(
+      'The text of this file is not in the page.',
+    );
+    await page.close();
+  });
+
   it('goes both ways: forth and back is the same place, by keys and by buttons', async () => {
     const page = await opened('#program=kcov-openbsd');
     const first = await unitOf(page);

@@ -2,7 +2,7 @@
 // checkout; everything comes from the command and the tree, so it is as true as they are.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Elf, Program } from '../../coverage/index.ts';
 import { Image } from '../../debug/image.ts';
@@ -18,6 +18,8 @@ import { PROGRAMS, type ProgramSource } from './programs.ts';
 const SYSCALLS_MAX = 512;
 /** The first program calls it. */
 const FIRST_FUNCTION = 'sys_read';
+/** One schedule in seven loses the update of `lost`. */
+const SEEDS_MAX = 100;
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
 
 /**
@@ -30,20 +32,19 @@ const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 });
  * A capsule with the hashes of its images alone. Its program is beside it, so that an address can
  * name the program by its hash, too.
  */
-function record(
-  { id, dialect, path, options = [] }: ProgramSource,
-  root: string,
-  folder: string,
-): { image: ImageFiles; seal: string } {
+function record(program: ProgramSource, root: string, folder: string): { image: ImageFiles; seal: string } {
+  const { id, dialect, path, options = [], input = '' } = program;
   const whole = join(folder, `${id}.whole`);
   const file = join(folder, 'programs', `${id}.kcapsule`);
   const kcovbox = (...words: string[]) =>
     spawnSync(process.execPath, [join(root, 'bin', 'kcovbox.cjs'), ...words], {
       cwd: root,
       encoding: 'utf8',
-      input: '',
+      input,
     });
-  const ran = kcovbox('run', '--dialect', dialect, ...options, '--record', whole, path);
+  const run = (...more: string[]) =>
+    kcovbox('run', '--dialect', dialect, ...options, ...more, '--record', whole, path);
+  const ran = program.failsFrom === undefined ? run() : failing(program.failsFrom, run);
   const thin = kcovbox('capsule', 'thin', '-o', file, whole);
   if (thin.status !== 0) throw new Error(`${path} was not recorded: ${ran.stderr}${thin.stderr}`);
   const image = parseCapsule(readFileSync(whole), whole).read('initrd.bin');
@@ -51,6 +52,15 @@ function record(
   const { seal } = parseCapsule(readFileSync(file), file).manifest;
   if (seal === undefined) throw new Error(`${file} has no seal`);
   return { image: written(folder, `programs/${id}`, image), seal };
+}
+
+/** The first run that fails; the kernel, the compiler and the seed decide which one does. */
+function failing(from: number, run: (...more: string[]) => ReturnType<typeof spawnSync>) {
+  for (let seed = from; seed < from + SEEDS_MAX; seed++) {
+    const ran = run('--sched-seed', String(seed));
+    if (ran.status !== 0) return ran;
+  }
+  throw new Error(`no schedule seed from ${from} to ${from + SEEDS_MAX - 1} lets the program fail`);
 }
 
 /** Paths and hashes of parts that are written below `folder`. */
@@ -132,17 +142,13 @@ function writeSources(texts: Record<string, string>, folder: string): Assets['so
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, gzip(Buffer.from(text)));
   }
-  return { folder: sources, names: Object.keys(texts) };
+  const names: Record<string, string[]> = {};
+  for (const path of Object.keys(texts)) (names[dirname(path)] ??= []).push(basename(path));
+  return { folder: sources, names };
 }
 
-function syscallNames(): Record<string, string> {
-  const syscalls: Record<string, string> = {};
-  for (let n = 0; n < SYSCALLS_MAX; n++) {
-    const name = syscallName(n);
-    if (name !== undefined) syscalls[n] = name;
-  }
-  return syscalls;
-}
+const syscallNames = (): Assets['syscalls'] =>
+  Array.from({ length: SYSCALLS_MAX }, (_, n) => syscallName(n) ?? null);
 
 /** Bytes of each file, for the report of the build. */
 export const filesOf = (folder: string): string[] =>

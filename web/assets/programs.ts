@@ -9,6 +9,9 @@ export interface ProgramSource {
   readonly path: string;
   /** More words of `kcovbox run`, and arguments of the program behind `--`. */
   readonly options?: readonly string[];
+  readonly input?: string;
+  /** The first schedule seed that is tried: the recorded run is one that fails. */
+  readonly failsFrom?: number;
 }
 
 const EXAMPLE: Readonly<Record<string, string>> = {
@@ -70,6 +73,28 @@ export const PROGRAMS: readonly ProgramSource[] = [
     path: 'examples/interrupt.c',
   },
   {
+    id: 'factorial',
+    title: 'a device at work',
+    about: 'ioctl(2) starts a computation in a device, and its interrupt wakes the caller.',
+    dialect: 'openbsd',
+    path: 'examples/factorial.c',
+  },
+  {
+    id: 'cost',
+    title: 'the cost of a system call',
+    about: 'Time is counted in instructions, so each call costs the same in every run.',
+    dialect: 'openbsd',
+    path: 'examples/cost.c',
+  },
+  {
+    id: 'lines',
+    title: 'reading input',
+    about: 'Three lines of input arrive by a rule of virtual time, and are counted.',
+    dialect: 'openbsd',
+    path: 'examples/lines.c',
+    input: 'one\ntwo\nthree\n',
+  },
+  {
     id: 'constants',
     title: 'magic constants',
     about: 'Comparison records show which values the kernel compares an argument with.',
@@ -83,6 +108,15 @@ export const PROGRAMS: readonly ProgramSource[] = [
     dialect: 'openbsd',
     path: 'examples/race.c',
     options: ['--smp', '2', '--sched-seed', '7'],
+  },
+  {
+    id: 'lost',
+    title: 'a lost update',
+    about: 'Two tellers pay into one account without a lock, and a payment is lost: which one?',
+    dialect: 'openbsd',
+    path: 'examples/lost.c',
+    options: ['--smp', '2'],
+    failsFrom: 11,
   },
   {
     id: 'overrun',

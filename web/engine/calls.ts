@@ -1,7 +1,7 @@
 // The calls of the system calls and remote sections with most records, with the moments at which
 // they were first recorded.
 import { type Coverage, callPaths, type Source } from '../../coverage/index.ts';
-import type { CallsOf } from '../protocol.ts';
+import type { Assets, CallsOf } from '../protocol.ts';
 import type { KcovLog } from './kcov-log.ts';
 
 const CALLS_MAX = 40;
@@ -10,7 +10,7 @@ const NODES_MAX = 1500;
 export function callsOf(
   coverage: Coverage,
   log: KcovLog,
-  syscalls: Readonly<Record<string, string>>,
+  syscalls: Assets['syscalls'],
 ): { calls: CallsOf[]; more: number } {
   const { trace, mapped, program } = coverage;
   // Of each source: its records that have a point, by their numbers in the trace.
@@ -40,7 +40,7 @@ export function callsOf(
 
 function labelOf(
   { syscall, context, handle, process, thread }: Source,
-  syscalls: Readonly<Record<string, string>>,
+  syscalls: Assets['syscalls'],
 ): Pick<CallsOf, 'label' | 'by'> {
   const isRemote = context === 'remote';
   const call = syscall < 0 ? 'outside system calls' : (syscalls[syscall] ?? `system call ${syscall}`);

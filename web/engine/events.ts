@@ -1,6 +1,6 @@
 // The traps of a run, and the remotes that come and go, in order: its lanes on the time axis.
 import { cause, type Hart, type Timeline, type Trap, trapHandlers, trapOf } from '../../emulator/index.ts';
-import type { RunEvent } from '../protocol.ts';
+import type { Assets, RunEvent } from '../protocol.ts';
 import type { RemoteFunctions } from './remotes.ts';
 import { threadAtTrap } from './threads.ts';
 
@@ -22,7 +22,7 @@ interface KernelFacts {
 /** At most EVENTS_MAX of them, and how many there are more. The machine stays where it is. */
 export function eventsOf(
   timeline: Timeline,
-  syscalls: Readonly<Record<string, string>>,
+  syscalls: Assets['syscalls'],
   { remotes, tidPlace }: KernelFacts,
 ): { events: RunEvent[]; more: number } {
   const { machine } = timeline;
@@ -48,8 +48,8 @@ export function eventsOf(
 
   function kindOf({ isInterrupt, isCall, code }: Trap, { state }: Hart): Pick<RunEvent, 'kind' | 'name'> {
     if (isInterrupt) return { kind: 'interrupt', name: INTERRUPTS[code] ?? `interrupt ${code}` };
-    const call = String(state.getX(A7));
-    if (isCall) return { kind: 'syscall', name: syscalls[call] ?? `syscall ${call}` };
+    const call = state.getX(A7);
+    if (isCall) return { kind: 'syscall', name: syscalls[Number(call)] ?? `syscall ${call}` };
     return { kind: 'exception', name: cause.causeName(code) };
   }
 }

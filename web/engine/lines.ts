@@ -8,7 +8,7 @@ import {
   type ProgramFile,
   type Trace,
 } from '../../coverage/index.ts';
-import type { CallsOf, FileRow, FunctionRow, Lines, Measure } from '../protocol.ts';
+import type { Assets, CallsOf, FileRow, FunctionRow, Lines, Measure } from '../protocol.ts';
 import { callsOf } from './calls.ts';
 import type { KcovLog } from './kcov-log.ts';
 
@@ -65,7 +65,7 @@ export class LineStates {
   }
 
   /** Rebuilt from the order of the records. */
-  calls(log: KcovLog, syscalls: Readonly<Record<string, string>>): { calls: CallsOf[]; more: number } {
+  calls(log: KcovLog, syscalls: Assets['syscalls']): { calls: CallsOf[]; more: number } {
     return callsOf(this.#of('kcov'), log, syscalls);
   }
 

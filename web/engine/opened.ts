@@ -7,6 +7,7 @@ import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } fro
 import { differences, endOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import type {
+  Assets,
   BufferView,
   CallsOf,
   Details,
@@ -53,7 +54,7 @@ interface Facts {
   /** Undefined: the kernel has no hooks of kcov. */
   readonly states: LineStates | undefined;
   readonly sources: Sources;
-  readonly syscalls: Readonly<Record<string, string>>;
+  readonly syscalls: Assets['syscalls'];
 }
 
 /** The capsule's facts before its images are there. Errors: one line. */
@@ -73,7 +74,7 @@ export class OpenedRun {
   readonly #states: LineStates | undefined;
   readonly #sources: Sources;
   readonly #log: KcovLog;
-  readonly #syscalls: Readonly<Record<string, string>>;
+  readonly #syscalls: Assets['syscalls'];
   readonly #kernelFacts: Parameters<typeof eventsOf>[2];
   /** The kernel without types and variables. */
   #linesOnly: Image | undefined;
@@ -128,7 +129,7 @@ export class OpenedRun {
     this.#states = states;
     this.#sources = sources;
     this.#log = pass.log;
-    this.#syscalls = kind.hasSyscalls ? syscalls : {};
+    this.#syscalls = kind.hasSyscalls ? syscalls : [];
     this.#image = programOf(executables);
     this.summary = this.#summary(capsule, pass, kind);
     this.#seal = this.summary.differences.length === 0 ? capsule.manifest.seal : undefined;
@@ -217,7 +218,15 @@ export class OpenedRun {
     // The reader looks for the code that a hook records, not for the hook.
     const { frames } = this.session;
     if (frames.length > 1 && HOOK.test(frames[0]!.function)) this.session.selectFrame(1);
+    else this.#lookAtText();
     return this.focus();
+  }
+
+  /** Of a function that was inlined, and whose text is not here (the C library), its call. */
+  #lookAtText(): void {
+    const { frames } = this.session;
+    const level = frames.findIndex(({ isInlined, file }) => !isInlined || this.#sources.has(file));
+    if (level > 0) this.session.selectFrame(level);
   }
 
   /** Looks at another hart or frame; the run stays. */
@@ -236,7 +245,9 @@ export class OpenedRun {
       instruction: () => session.stepInstruction(direction),
       continue: () => session.continue(direction),
     };
-    return this.focus(exhaust(motions[way]()));
+    const reason = exhaust(motions[way]());
+    this.#lookAtText();
+    return this.focus(reason);
   }
 
   /** Replaces all breakpoints. Answers with the places that have no code. */

@@ -2,6 +2,9 @@
 import type { Assets } from '../protocol.ts';
 import { beside } from './host.ts';
 
+const pathsOf = (names: Assets['sources']['names']): string[] =>
+  Object.entries(names).flatMap(([folder, all]) => all.map(name => `${folder}/${name}`));
+
 export class Sources {
   readonly #folder: string;
   readonly #names: readonly string[];
@@ -12,7 +15,7 @@ export class Sources {
   constructor({ sources }: Assets, own: Readonly<Record<string, string>>) {
     this.#folder = sources.folder;
     this.#own = own;
-    this.#names = [...Object.keys(own), ...sources.names];
+    this.#names = [...Object.keys(own), ...pathsOf(sources.names)];
   }
 
   /** Is there a text? */

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Assets, Scripts } from '../protocol.ts';
+import { toBase85 } from './base85.ts';
 import { pack } from './pack.ts';
 
 /** The file is for one system: two kernels are too large for it. */
@@ -39,8 +40,15 @@ function contents(folder: string, packed: Scripts): Map<string, Uint8Array> {
   for (const { path } of images) files.set(path, gunzipSync(read(path)));
   const named = Buffer.concat([...files.values()]);
   // Of a text that no image names no line can be shown.
-  const names = all.sources.names.filter(path => named.includes(path.slice(path.lastIndexOf('/') + 1)));
-  const texts = names.map(name => `${all.sources.folder}/${name}.packed`);
+  const names = Object.fromEntries(
+    Object.entries(all.sources.names).map(([path, texts]) => [
+      path,
+      texts.filter(text => named.includes(text)),
+    ]),
+  );
+  const texts = Object.entries(names).flatMap(([path, own]) =>
+    own.map(name => `${all.sources.folder}/${path}/${name}.packed`),
+  );
   for (const path of texts) files.set(path, gunzipSync(read(path)));
   for (const { capsule } of programs) files.set(capsule, read(capsule));
   const sources = { folder: all.sources.folder, names };
@@ -68,7 +76,7 @@ export function makeFile(folder: string, start: string, target: string): number 
     .replace(/\s*<link rel="preload"[^>]*>/g, '')
     .replace(
       '</body>',
-      () => `  <script type="text/plain" id="files">${Buffer.from(packed).toString('base64')}</script>
+      () => `  <script type="text/plain" id="files">${toBase85(packed)}</script>
     <script>${start}</script>
   </body>`,
     );

@@ -1,4 +1,5 @@
 // The only script that the page as one file has in its text: unpacks the others, and starts them.
+import { fromBase85 } from '../file/base85.ts';
 import { unpack } from '../file/unpack.ts';
 import { fail, start } from './script.ts';
 
@@ -10,8 +11,7 @@ function filesOf(bytes: Uint8Array): Map<string, Uint8Array> {
 }
 
 try {
-  const text = atob(document.getElementById('files')!.textContent.trim());
-  const files = filesOf(unpack(Uint8Array.from(text, letter => letter.charCodeAt(0))));
+  const files = filesOf(unpack(fromBase85(document.getElementById('files')!.textContent)));
   globalThis.kcovboxFiles = files;
   start(files.get('page.js')!);
 } catch (error) {

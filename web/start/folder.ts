@@ -26,7 +26,8 @@ async function requestProgram(): Promise<void> {
   if (!capsule || !load || !lines || !image) return;
   request(capsule);
   const file = words.has('program') ? words.get('file') : first.file;
-  if (file && sources.names.includes(file)) request(`${sources.folder}/${file}.packed`);
+  const [, inside = '', name = ''] = /(.*)\/(.*)/.exec(file ?? '') ?? [];
+  if (sources.names[inside]?.includes(name)) request(`${sources.folder}/${file}.packed`);
   request(lines);
   // While the program comes, the worker reads the lines.
   await request(load);
