@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { ROOT } from './ensure.mjs';
 
-const LIBRARIES = ['xterm', 'uplot', 'cpp'];
+const LIBRARIES = ['xterm', 'uplot', 'cpp', 'commands'];
 /**
  * Modules of the page that a library uses too: two copies of them would not know each other's
  * objects. web/views/language.ts hands them over.

@@ -83,7 +83,7 @@ export interface Scripts {
   /** Names this build of the page and its data. */
   readonly build: string;
 }
-export type Library = 'xterm' | 'uplot' | 'cpp';
+export type Library = 'xterm' | 'uplot' | 'cpp' | 'commands';
 
 /** Files that are in the page itself, unpacked, by their paths; where it is one file. */
 export type Inlined = ReadonlyMap<string, Uint8Array>;

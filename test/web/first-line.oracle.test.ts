@@ -27,7 +27,7 @@ describe.skipIf(reason)('a first visit', () => {
     // Nothing else is needed for it: no types, and one source text.
     const others = [...came.keys()].filter(path => ![...scripts, capsule, load, lines, image].includes(path));
     expect(others).toEqual([expect.stringMatching(/^sources-\w+\/kernel\/fs\/sys_rw\.c\.packed$/)]);
-    expect(scripts.filter(path => /xterm|uplot|cpp/.test(path))).toEqual([]);
+    expect(scripts.filter(path => /xterm|uplot|cpp|commands/.test(path))).toEqual([]);
     expect(kernels.some(({ rest }) => came.has(rest))).toBe(false);
   });
 

@@ -66,6 +66,14 @@ describe.skipIf(reason)('kcovbox serve', () => {
       const editor = page.getByLabel('C program');
       // Keys go to the program at once; Chromium would give the focus to its scroller.
       await page.locator('[aria-label="C program"]:focus').waitFor();
+      // The keys of an editor come behind the page: Tab indents.
+      await expect
+        .poll(async () => {
+          await editor.focus();
+          await page.keyboard.press('Tab');
+          return editor.locator('.cm-line').first().textContent();
+        })
+        .toMatch(/^\s+#include/);
       await editor.fill('int main(void) { return nothing; }');
       await page.getByRole('button', { name: 'Compile and run' }).click();
       await page.getByText(/program\.c:1:25: error: use of undeclared identifier 'nothing'/).waitFor();

@@ -1,8 +1,7 @@
 // An editor of C.
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import type { Extension } from '@codemirror/state';
 import { EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
-import { addLanguage, colours } from './language.ts';
+import { addKeys, addLanguage, colours } from './language.ts';
 
 /** `label`: its name for people who hear the page; `keys` come before its own. */
 export function cEditor(
@@ -17,13 +16,13 @@ export function cEditor(
     extensions: [
       lineNumbers(),
       colours,
-      history(),
-      keymap.of([...keys, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      keymap.of([...keys]),
       EditorView.contentAttributes.of({ 'aria-label': label }),
       more,
     ],
     parent,
   });
+  addKeys(view);
   addLanguage(view);
   return view;
 }
