@@ -1,3 +1,4 @@
+// Base 85 of the page as one file: both directions against one another, and letters of the text.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase85, toBase85 } from '../../web/file/base85.ts';
