@@ -28,7 +28,7 @@ function place(): string {
 /** Bytes of a name that leave room for the rest; file systems take 255 (NAME_MAX). */
 const NAME_MAX = 200;
 
-/** What stands for `name` in names of temporary files: itself, or a hash of it where it is long. */
+/** The form of `name` in names of temporary files: itself, or a hash of it where it is long. */
 export const shortened = (name: string): string =>
   Buffer.byteLength(name) <= NAME_MAX ? name : nameOfKey(name);
 

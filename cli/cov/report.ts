@@ -518,7 +518,7 @@ export function addExport(cov: Command): void {
       'after',
       '\nExamples:\n  kcovbox cov export -o out.info a.kcov         lcov\n' +
         '  kcovbox cov export -o cov.xml a.kcov          Cobertura\n' +
-        '  kcovbox cov export --format csv --table functions a.kcov | sort -t, -k3n',
+        '  kcovbox cov export --format csv --table functions a.kcov | sort -t, -k4n',
     );
   addSourceOption(addSelectOptions(addImageOption(command))).action(
     async (paths: string[], options: ExportCommand) => {

@@ -37,7 +37,7 @@ function kcovbox(words: readonly string[]): Promise<Ended> {
   });
 }
 
-/** Instructions in which the C program in `dir` is done: what each call may spend, and the start. */
+/** The instructions of the C program in `dir`: the limit of each call, and the start. */
 function budgetOf(dir: string, { config }: CampaignManifest): number {
   const calls = readFileSync(join(dir, 'program.txt'), 'utf8').trim().split('\n');
   return config.budget * (calls.length + 1);

@@ -147,8 +147,7 @@ function indexFile(coverage: Coverage, file: ProgramFile, groups: readonly Group
   const entry: IndexFile = {
     p: file.path,
     t: row(totals),
-    x: totals.lines.unknown,
-    y: totals.functions.unknown,
+    x: [totals.lines.unknown, totals.functions.unknown],
   };
   const reaching = groups
     .map((group, i) => groupTotals(i, group.coverage, file))
@@ -243,7 +242,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     filtered: filteredNote(trace),
     findings: trace.findings,
     tests: testRows(coverage, groups),
-    groups: groups.map(({ kind, name }) => ({ kind, name })),
+    groups: groups.map(({ kind, name, coverage: { hasShare } }) => ({ kind, name, hasShare })),
     ungrouped,
     totals: row(totals),
     unknown: [totals.lines.unknown, totals.functions.unknown],
@@ -269,8 +268,9 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
   }
   const functions = files.map(file =>
     file.functions.map((fn): PageFunction => {
-      const { hits, isLeast } = coverage.counts ? coverage.functionCalls(fn) : { hits: -1, isLeast: false };
-      return [fn.name, fn.line, hits, coverage.coveredPoints(fn.points), fn.points.length, isLeast ? 1 : 0];
+      const { hits, isLeast } = coverage.functionCalls(fn);
+      const calls = hits > 0 && !coverage.counts ? -1 : hits;
+      return [fn.name, fn.line, calls, coverage.coveredPoints(fn.points), fn.points.length, isLeast ? 1 : 0];
     }),
   );
   return { index, files: pages(), functions };

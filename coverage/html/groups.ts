@@ -17,7 +17,10 @@ const GROUP_WORK = 100_000_000;
 const LINE_WORK = 64;
 const SOURCE_WORK = 64;
 
-export interface Group extends PageGroup {
+/** The records of a group. */
+export type Name = Pick<PageGroup, 'kind' | 'name'>;
+
+export interface Group extends Name {
   coverage: Coverage;
 }
 
@@ -30,7 +33,7 @@ export const contextOf = ({ context, handle }: Source): string =>
   context === 'task' ? 'task' : `0x${handle.toString(16)}`;
 
 /** Tests and contexts of a trace; a single test or context is the whole trace and no group. */
-function candidates(trace: Trace): PageGroup[] {
+function candidates(trace: Trace): Name[] {
   const kinds: [PageGroup['kind'], string[]][] = [
     ['test', trace.tests],
     ['context', [...new Set(trace.sources.map(contextOf))]],
@@ -38,7 +41,7 @@ function candidates(trace: Trace): PageGroup[] {
   return kinds.flatMap(([kind, names]) => (names.length > 1 ? names.map(name => ({ kind, name })) : []));
 }
 
-export const belongs = (source: Source, { kind, name }: PageGroup): boolean =>
+export const belongs = (source: Source, { kind, name }: Name): boolean =>
   (kind === 'test' ? source.test : contextOf(source)) === name;
 
 export function groupsOf({ trace, program }: Coverage): Groups {
@@ -80,8 +83,10 @@ export function groupTotals(group: number, coverage: Coverage, file: ProgramFile
   const { lines, functions, points } = coverage.fileTotals(file);
   if (lines.covered + points.covered + functions.covered + lines.unknown + functions.unknown === 0)
     return undefined;
-  const { covered, total } = functions;
-  return [group, lines.covered, lines.partly, lines.total, covered, total, points.covered];
+  return [
+    ...[group, lines.covered, lines.partly, lines.total, functions.covered, functions.total],
+    ...[points.covered, lines.unknown, functions.unknown],
+  ] as GroupTotals;
 }
 
 export const stateNumber = (state: keyof typeof LETTER): 0 | 1 | 2 | 3 =>

@@ -19,19 +19,21 @@ export interface PageGroup {
   kind: 'test' | 'context';
   /** Name of the test, `task`, or the handle in hexadecimal. */
   name: string;
+  /** As that of the whole, for these records alone. */
+  hasShare: boolean;
 }
 
-/** Group, lines covered, partly, total, functions covered, total, points covered. */
-export type GroupTotals = [number, number, number, number, number, number, number];
+/** Lines and functions that are unknown. */
+export type Unknown = [lines: number, functions: number];
+
+/** Group; lines covered, partly, total; functions covered, total; points covered; unknown ones. */
+export type GroupTotals = [number, number, number, number, number, number, number, ...Unknown];
 
 export interface IndexFile {
   /** Path. */
   p: string;
   t: Row7;
-  /** Unknown lines. */
-  x: number;
-  /** Unknown functions. */
-  y: number;
+  x: Unknown;
   /** Groups that reached the file. */
   g?: GroupTotals[];
 }
@@ -77,15 +79,17 @@ export interface PageIndex {
   /** Tests and contexts that were too many to be groups. */
   ungrouped: number;
   totals: Row7;
-  /** Lines, functions. */
-  unknown: [lines: number, functions: number];
+  unknown: Unknown;
   files: IndexFile[];
   names: string[];
   paths: PagePath[];
   morePaths: number;
 }
 
-/** Name, line, calls (-1: not counted), points covered, points, 1 if calls are a lower bound. */
+/**
+ * Name, line, calls (-1: it ran, and nothing counts how often), points covered, points, 1 if calls
+ * are a lower bound. With 0 calls at least, it is unknown whether the function ran.
+ */
 export type PageFunction = [string, number, number, number, number, 0 | 1];
 
 /** Call address, records, number into `chains`, number into `sets`. */

@@ -7,8 +7,8 @@ import type { ExportOptions } from '../export/common.ts';
 import { callPaths } from '../model/callpath.ts';
 import type { Coverage } from '../model/coverage.ts';
 import type { Source } from '../trace/trace.ts';
-import { belongs, contextOf } from './groups.ts';
-import type { PageGroup, PageIndex, PagePath } from './page.ts';
+import { belongs, contextOf, type Name } from './groups.ts';
+import type { PageIndex, PagePath } from './page.ts';
 
 const PATHS = 400;
 
@@ -93,7 +93,7 @@ export function addPaths(
   coverage: Coverage,
   options: ExportOptions,
   data: PageIndex,
-  groups: readonly PageGroup[],
+  groups: readonly Name[],
 ): void {
   const { trace, program } = coverage;
   const all = candidates(coverage);

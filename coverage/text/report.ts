@@ -42,7 +42,8 @@ export function bar({ covered, total }: Share, palette: Palette, width = WIDTH):
 }
 
 function share(s: Share): string {
-  return `${percent(s).padStart(6)}% ${`${s.covered}/${s.total}`.padStart(11)}`;
+  const ofTotal = s.total === 0 ? '-' : `${percent(s)}%`;
+  return `${ofTotal.padStart(7)} ${`${s.covered}/${s.total}`.padStart(11)}`;
 }
 
 interface Node {
@@ -113,7 +114,10 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
     );
   if (totals.functions.unknown > 0 && coverage.hasShare)
     yield palette.dim(
-      `  ${counted(totals.functions.unknown, 'more function')} may have run or not: their copies have no point of their own`,
+      `  ${counted(totals.functions.unknown, 'more function')} may have run or not: ` +
+        (program.hooks === 'none'
+          ? 'inlined code ran, and no call is proven'
+          : 'the records do not show inlined code without a point'),
     );
   if (!coverage.counts && totals.lines.covered > 0)
     yield palette.dim('  no hit counts: the trace does not hold every execution');

@@ -87,3 +87,11 @@ describe.each(pages.map(page => [page.name, page] as const))('%s --help', (name,
     for (const line of page.notes.split('\n')) expect(line.length, line).toBeLessThanOrEqual(130);
   });
 });
+
+it('an example sorts the table of functions by its number of covered points', () => {
+  const table = readFileSync(join(ROOT, 'coverage', 'export', 'plain.ts'), 'utf8');
+  const columns = /yield '(Module,Filename,Function,.*)\\n'/.exec(table)![1]!.split(',');
+  const example = /--table functions a\.kcov \| sort -t, -k(\d+)n/;
+  const [, column] = example.exec(readFileSync(join(ROOT, 'docs', 'cli.md'), 'utf8'))!;
+  expect(columns[Number(column) - 1]).toBe('Covered PCs');
+});

@@ -4,7 +4,8 @@
  * back from its bytes. KCOVBOX_SEED (hexadecimal) repeats a run.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PageFile, PageFunction, PageIndex } from '../../coverage/html/page.ts';
+import { contextOf } from '../../coverage/html/groups.ts';
+import type { IndexFile, PageFile, PageFunction, PageIndex } from '../../coverage/html/page.ts';
 import {
   CallSites,
   Coverage,
@@ -12,6 +13,7 @@ import {
   type ExportOptions,
   exportTrace,
   type Format,
+  filterTrace,
   functionReport,
   pcOf,
   type Trace,
@@ -124,6 +126,25 @@ function htmlFacts(text: string): { index: PageIndex; files: PageFile[]; functio
   };
 }
 
+const rowOf = ({ lines, functions, points }: Totals): number[] => [
+  ...[lines.covered, lines.partly, lines.total, functions.covered, functions.total],
+  ...[points.covered, points.total],
+];
+
+const rowWithUnknown = (totals: Totals): number[] => [
+  ...rowOf(totals),
+  ...[totals.lines.unknown, totals.functions.unknown],
+];
+
+/** The numbers of a file on the page for one group; one without a row reached nothing of it. */
+function groupRow({ t, x, g }: IndexFile, group: number): number[] {
+  const row = g?.find(([number]) => number === group);
+  const [, , lines, , functions, , points] = t;
+  if (!row) return [0, 0, lines + x[0], 0, functions + x[1], 0, points, 0, 0];
+  const [, ...rest] = row;
+  return [...rest.slice(0, 6), points, ...rest.slice(6)];
+}
+
 describe.skipIf(reason)(`formats agree (KCOVBOX_SEED=0x${seed.toString(16)})`, () => {
   let elf: Elf;
   let sites: CallSites;
@@ -196,21 +217,34 @@ describe.skipIf(reason)(`formats agree (KCOVBOX_SEED=0x${seed.toString(16)})`, (
     expect(html.functions.flat().map(([name, , , covered, total]) => [name, covered, total])).toEqual(
       files.flatMap(file => file.functions.map(fn => [fn.name, fn.points.covered, fn.points.total])),
     );
-    const rowOf = ({ lines, functions, points }: Totals) => [
-      ...[lines.covered, lines.partly, lines.total, functions.covered, functions.total],
-      ...[points.covered, points.total],
-    ];
     expect([html.index.totals, html.index.unknown]).toEqual([
       rowOf(json.totals),
       [json.totals.lines.unknown, json.totals.functions.unknown],
     ]);
     expect(html.index.files.map(({ t }) => t)).toEqual(files.map(({ totals }) => rowOf(totals)));
-    if (html.index.counts)
-      expect(html.functions.flat().map(([, , hits]) => hits)).toEqual(
-        callsIf(() => true).map(([, hits]) => hits),
-      );
-
+    expect(html.index.files.map(({ x }) => x)).toEqual(
+      files.map(({ totals }) => [totals.lines.unknown, totals.functions.unknown]),
+    );
+    expect(html.functions.flat().map(([, , hits, , , isLeast]) => [hits, isLeast === 1])).toEqual(
+      files.flatMap(({ functions }) =>
+        functions.map(({ hits, atLeast }) => [hits > 0 && !html.index.counts ? -1 : hits, atLeast === true]),
+      ),
+    );
     const coverage = Coverage.of(trace, elf);
+    for (const [group, { kind, name, hasShare }] of html.index.groups.entries()) {
+      const part = new Coverage(
+        filterTrace(trace, {
+          source: source => (kind === 'test' ? source.test : contextOf(source)) === name,
+        }),
+        coverage.program,
+      );
+      expect(hasShare).toBe(part.hasShare);
+      for (const [i, file] of part.program.files.filter(({ path }) => path !== '').entries())
+        expect(groupRow(html.index.files[i]!, group), file.path).toEqual(
+          rowWithUnknown(part.fileTotals(file)),
+        );
+    }
+
     const tree = [...treeReport(coverage)];
     const shareIn = (name: string) => tree.find(row => row.startsWith(`  ${name} `))!.match(/(\d+)\/(\d+)/)!;
     if (coverage.hasShare)

@@ -216,6 +216,39 @@ describe.skipIf(reason)('HTML report', () => {
     }
   });
 
+  it('shows a share for each test that proves one, and functions that are unknown', async () => {
+    const elf = fixture();
+    const builder = new TraceBuilder({ dialect: 'linux', image: elf.imageId, flow: 'known' });
+    const pc = fixtureTrace(elf).pointPc[0]!;
+    builder.pc(builder.source({ test: 'proves', thread: 1 }), pc);
+    const open = builder.source({ test: 'lost', thread: 2 });
+    builder.pc(open, pc);
+    builder.lost(open, 1);
+    const path = join(scratch(), 'shares.html');
+    writeFileSync(path, bytesOf(exportTrace('html', builder.finish(), elf)));
+    for (const [filter, isShared] of [
+      ['', false],
+      ['?only=test:lost', false],
+      ['?only=test:proves', true],
+    ] as const) {
+      await page.goto(`file://${path}#/${filter}`);
+      const figures = page.locator('.figures > div');
+      for (const number of [0, 1])
+        expect(await figures.nth(number).textContent(), filter).toMatch(isShared ? /%\d+ of / : /\d+ ran/);
+      await page.goto(`file://${path}#/file/main.c${filter}`);
+      const meta = await page.locator('.meta').first().textContent();
+      expect(meta, filter).toMatch(isShared ? /^[\d.]+% of \d+ lines?, \d+ of \d+ functions?/ : / ran, /);
+      expect(/ unknown/.test(meta!), filter).toBe(!isShared);
+    }
+    await page.goto(`file://${path}#/file/lookup.c`);
+    const listed = await page.locator('aside li a').allTextContents();
+    expect(listed.every(text => text.endsWith('?'))).toBe(true);
+    await page.goto(`file://${path}#/functions`);
+    const calls = await page.locator('.list tbody td:nth-child(5)').allTextContents();
+    expect(calls).toContain('seen');
+    expect(new Set(calls)).toEqual(new Set(['seen', '?']));
+  });
+
   it('finds by keyboard', async () => {
     await page.goto(`${url}#/`);
     await page.keyboard.press('/');

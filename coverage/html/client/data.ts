@@ -1,5 +1,5 @@
 /** The data of the page. The index is parsed at once; each file when it is first shown. */
-import type { GroupTotals, PageFile, PageFunction, PageGroup, PageIndex, Row7 } from '../page.ts';
+import type { GroupTotals, PageFile, PageFunction, PageGroup, PageIndex, Row7, Unknown } from '../page.ts';
 import { element } from './dom.ts';
 
 const textOf = (id: string): string => element(`#${id}`).textContent ?? '';
@@ -57,10 +57,20 @@ export function totalsOf(index: number, group: number): Row7 {
   if (group < 0) return file.t;
   const row: GroupTotals | undefined = file.g?.find(([number]) => number === group);
   const [, , lines, , functions, , points] = file.t;
-  return row
-    ? [row[1], row[2], row[3], row[4], row[5], row[6], points]
-    : [0, 0, lines, 0, functions, 0, points];
+  if (!row) return [0, 0, lines + file.x[0], 0, functions + file.x[1], 0, points];
+  return [row[1], row[2], row[3], row[4], row[5], row[6], points];
 }
+
+/** Of the same records. */
+export function unknownOf(index: number, group: number): Unknown {
+  const file = D.files[index]!;
+  if (group < 0) return file.x;
+  const row = file.g?.find(([number]) => number === group);
+  return row ? [row[7], row[8]] : [0, 0];
+}
+
+/** False if these records prove of no line that it did not run. */
+export const hasShare = (group: number): boolean => (group < 0 ? D.hasShare : D.groups[group]!.hasShare);
 
 /** A letter for each line of a file, in order: `c`, `p`, `u`, `x`. */
 export function lettersOf(file: PageFile, group: number): string {

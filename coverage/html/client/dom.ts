@@ -17,6 +17,14 @@ export const count = (n: number): string => n.toLocaleString('en-US');
 /** A count that may be a lower bound. */
 export const atLeast = (n: number, isLeast: 0 | 1): string => `${isLeast ? '\u2265' : ''}${count(n)}`;
 
+/** The calls of a function: a count, `seen` where nothing counts, `?` where it may have run. */
+export function called(calls: number, isLeast: 0 | 1): string {
+  if (calls < 0) return 'seen';
+  return calls === 0 && isLeast
+    ? '<span title="unknown: it may have run or not">?</span>'
+    : atLeast(calls, isLeast);
+}
+
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

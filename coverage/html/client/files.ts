@@ -1,7 +1,7 @@
 /** The first view: totals, and the tree of files. */
-import type { PageIndex, Row7 } from '../page.ts';
+import type { Row7, Unknown } from '../page.ts';
 import { filterChoice } from './choice.ts';
-import { D, groupTitle, POINT, totalsOf } from './data.ts';
+import { D, groupTitle, hasShare, POINT, totalsOf, unknownOf } from './data.ts';
 import { capital, count, esc, main, meter, ordered, percent, plural, shown, sortHead } from './dom.ts';
 import { only, state } from './state.ts';
 import { fileLink } from './url.ts';
@@ -57,8 +57,8 @@ function squeezed(node: Directory): Directory {
 
 const KEYS: Record<string, (row: { name: string; t: Row7 }) => string | number> = {
   path: row => row.name,
-  lines: row => (D.hasShare ? percent(row.t[0], row.t[2]) : row.t[0]),
-  functions: row => (D.hasShare ? percent(row.t[3], row.t[4]) : row.t[3]),
+  lines: row => (hasShare(only()) ? percent(row.t[0], row.t[2]) : row.t[0]),
+  functions: row => (hasShare(only()) ? percent(row.t[3], row.t[4]) : row.t[3]),
   points: row => percent(row.t[5], row.t[6]),
 };
 
@@ -74,10 +74,10 @@ const ranOnly = (ran: number, css: string): string =>
   `<td class="num ${css}">${ran ? `${count(ran)} ran` : ''}</td><td class="wide-only"></td>`;
 
 const proven = (covered: number, total: number, css: string): string =>
-  D.hasShare ? ratio(covered, total, css) : ranOnly(covered, css);
+  hasShare(only()) ? ratio(covered, total, css) : ranOnly(covered, css);
 
 const cells = (t: Row7): string =>
-  `<td class="bar">${t[2] && D.hasShare ? meter(t[0], t[1], t[2]) : ''}</td>${proven(t[0], t[2], '')}` +
+  `<td class="bar">${t[2] && hasShare(only()) ? meter(t[0], t[1], t[2]) : ''}</td>${proven(t[0], t[2], '')}` +
   `${proven(t[3], t[4], 'wide-only')}${ratio(t[5], t[6], 'wide-only')}`;
 
 function treeRows(
@@ -136,12 +136,14 @@ const bare = (title: string, big: string, why: string): string =>
 
 /** Without a share if the trace does not prove which of them did not run. */
 function provenFigure(title: string, covered: number, total: number, partly: number, note: string): string {
-  if (D.hasShare) return figure(title, covered, total, partly, note);
+  if (hasShare(only())) return figure(title, covered, total, partly, note);
   const why = `The records do not prove which ${title.toLowerCase()} did not run, so there is no share.`;
   return bare(title, `${count(covered)}<small> ran</small>`, why);
 }
 
-function figures(t: Row7, unknown: PageIndex['unknown']): string {
+const sum = (a: Unknown, b: Unknown): Unknown => [a[0] + b[0], a[1] + b[1]];
+
+function figures(t: Row7, unknown: Unknown): string {
   const more = (n: number) => (n > 0 ? `, ${count(n)} more unknown` : '');
   const partly = t[1] ? `, ${count(t[1])} partly` : '';
   const kind = D.hooks === 'cmp' ? ' that hold a comparison' : '';
@@ -203,7 +205,10 @@ export function drawFiles(): string {
         : `<p class="meta more"><button type="button" data-all="0">List only the ${plural(state.reachedFiles, 'file')} reached</button></p>`;
   main.innerHTML =
     `<h1>${esc(D.title)}</h1><p class="meta">${facts()}</p>${notices()}` +
-    figures(t, group < 0 ? D.unknown : [0, 0]) +
+    figures(
+      t,
+      group < 0 ? D.unknown : D.files.map((_, index) => unknownOf(index, group)).reduce(sum, [0, 0]),
+    ) +
     `${filter ? `<div class="tools">${filter}</div>` : ''}<table class="list tree"><thead><tr>${heads()}</tr></thead>` +
     `<tbody>${rows.join('')}</tbody></table>${more}${foot()}`;
   return group < 0 ? '' : groupTitle(D.groups[group]!);

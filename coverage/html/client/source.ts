@@ -6,14 +6,16 @@ import {
   D,
   fileAt,
   groupTitle,
+  hasShare,
   lettersOf,
   numberOf,
   POINT,
   STATE_WORDS,
   setTitle,
   totalsOf,
+  unknownOf,
 } from './data.ts';
-import { atLeast, count, element, esc, main, meter, plural, shown } from './dom.ts';
+import { atLeast, called, count, element, esc, main, meter, plural, shown } from './dom.ts';
 import { highlighted } from './highlight.ts';
 import { drawNoFile } from './nowhere.ts';
 import { detail, hasDetail } from './points.ts';
@@ -77,11 +79,17 @@ function rowOf(file: PageFile, n: number): PageFile['l'][number] | undefined {
   return rows.get(n);
 }
 
+/** The calls of a function that ran, or may have run. */
+function timesOf(calls: number, isLeast: 0 | 1): string {
+  if (calls > 0) return `${called(calls, isLeast)}\u00d7`;
+  return calls === 0 && isLeast ? called(calls, isLeast) : '';
+}
+
 function functionList(index: number, path: string): string {
   const items = allFunctions()[index]!.map(
     ([name, line, calls, covered, total, isLeast]) =>
-      `<li class="${covered ? '' : 'none'}"><a href="${esc(fileLink(path, line))}"><code title="${esc(name)}">${esc(name)}</code>` +
-      `<span>${covered}/${total}</span>${meter(covered, 0, total)}<span>${calls > 0 ? `${isLeast ? '\u2265' : ''}${count(calls)}\u00d7` : ''}</span></a></li>`,
+      `<li class="${calls === 0 && !isLeast ? 'none' : ''}"><a href="${esc(fileLink(path, line))}"><code title="${esc(name)}">${esc(name)}</code>` +
+      `<span>${covered}/${total}</span>${meter(covered, 0, total)}<span>${timesOf(calls, isLeast)}</span></a></li>`,
   );
   return `<aside aria-label="Functions"><details${matchMedia('(min-width: 60.01rem)').matches ? ' open' : ''}><summary>${plural(items.length, 'function')}</summary><ol${D.counts ? '' : ' class="uncounted"'}>${items.join('')}</ol></details></aside>`;
 }
@@ -123,15 +131,16 @@ export function drawFile(path: string, line: number): string {
     return state.open.has(n) ? row + detailRow(file, n, letter) : row;
   });
   const t = totalsOf(index, only());
-  const { x, y } = D.files[index]!;
+  const [x, y] = unknownOf(index, only());
   const unknown = [x ? plural(x, 'line') : '', y ? plural(y, 'function') : ''].filter(Boolean).join(' and ');
   const gap = compared() ? 'lines that only one of the two ran' : 'lines that are not covered as a whole';
-  const share = D.hasShare
+  const isShared = hasShare(only());
+  const share = isShared
     ? `${shown(t[0], t[2])}% of ${plural(t[2], 'line')}`
     : D.hooks === 'cmp'
       ? 'no line coverage'
       : `${plural(t[0], 'line')} ran`;
-  const functions = D.hasShare ? `${t[3]} of ${plural(t[4], 'function')}` : `${plural(t[3], 'function')} ran`;
+  const functions = isShared ? `${t[3]} of ${plural(t[4], 'function')}` : `${plural(t[3], 'function')} ran`;
   main.innerHTML =
     `<h1>${esc(path)}</h1><p class="meta">${share}, ${functions}, ` +
     `${count(t[5])} of ${plural(t[6], POINT)}${unknown ? `, ${unknown} unknown` : ''}` +

@@ -1,6 +1,6 @@
 /** The tables of functions and of tests. */
 import { allFunctions, D, POINT } from './data.ts';
-import { atLeast, capital, count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
+import { called, capital, count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
 import { only, state } from './state.ts';
 import { fileLink, here, keyOfGroup, link } from './url.ts';
 
@@ -21,7 +21,7 @@ const KEYS: Record<string, (fn: FunctionRow) => string | number> = {
   name: fn => fn.name,
   share: fn => fn.covered / fn.total,
   points: fn => fn.total,
-  calls: fn => fn.calls,
+  calls: fn => (fn.calls === 0 && fn.isLeast ? 0.5 : Math.abs(fn.calls)),
   place: fn => fn.path,
 };
 
@@ -38,14 +38,14 @@ export function drawFunctions(): string {
       fn =>
         `<tr><td class="name"><a href="${esc(fileLink(fn.path, fn.line))}">${esc(fn.name)}</a></td><td class="bar">${meter(fn.covered, 0, fn.total)}</td>` +
         `<td class="num">${shown(fn.covered, fn.total)}%</td><td class="num quiet wide-only">${fn.covered} / ${fn.total}</td>` +
-        `${D.counts ? `<td class="num wide-only">${atLeast(fn.calls, fn.isLeast)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
+        `<td class="num wide-only">${called(fn.calls, fn.isLeast)}</td><td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
     );
   const head = (k: string, text: string, css = '') => sortHead('fn', k, text, state.functions, css);
   const more = all.length > ROWS ? `; the first ${count(ROWS)} are listed, search finds all` : '';
   const whole = only() < 0 ? '' : '; of all records: the filter restricts files and lines only';
   main.innerHTML =
     `<h1>Functions</h1><p class="meta">${plural(all.length, 'function')}${more}${whole}</p><table class="list"><thead><tr>${head('name', 'Function')}` +
-    `<th class="bar"></th>${head('share', 'Covered', 'num')}${head('points', `${capital(POINT)}s`, 'num wide-only')}${D.counts ? head('calls', 'Calls', 'num wide-only') : ''}` +
+    `<th class="bar"></th>${head('share', 'Covered', 'num')}${head('points', `${capital(POINT)}s`, 'num wide-only')}${head('calls', 'Calls', 'num wide-only')}` +
     `${head('place', 'Where', 'wide-only')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
   return 'Functions';
 }
