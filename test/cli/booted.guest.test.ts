@@ -22,7 +22,7 @@ const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const SEED = seedFromEnvironment(0xb007);
-const RUNS = Number(process.env['KCOVBOX_RUNS'] || 8);
+const RUNS = Number(process.env['KCOVBOX_RUNS'] || 5);
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-booted-'));
 const at = (name: string): string => join(dir, name);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
