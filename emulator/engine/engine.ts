@@ -25,7 +25,8 @@ import { decoderOf } from '../isa/index.ts';
 import { DeviceAccess } from './access/device.ts';
 import { RegionAccess } from './access/region.ts';
 import { DecodedPages } from './interp/decoded-pages.ts';
-import { buildInterpreter, type Regions } from './interp/interp.ts';
+import type { Regions } from './interp/interp.ts';
+import { interpreterModule } from './interp/module.ts';
 import { ENTRY_COLD, R_RM } from './interp/records.ts';
 import type { InterpImports } from './interp/slow.ts';
 import type { RetiredCounts } from './retired.ts';
@@ -160,7 +161,7 @@ export class InterpEngine implements Engine {
     this.pages.dirty.onCheckpoint = () => {
       for (const hart of harts) hart.mmu.tlb.flushWrites();
     };
-    const bytes = buildInterpreter({
+    const module = interpreterModule({
       ram,
       codeMap: this.pages.codeMap,
       dirty: this.pages.dirty,
@@ -174,7 +175,7 @@ export class InterpEngine implements Engine {
     if (options.retired) countTraps(host, options.retired);
     const env = { memory: ram.memory, ...(options.jit && { table: options.jit.table }) };
     const imports = { env, host: host as unknown as Record<string, unknown> };
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
+    const { exports } = new WebAssembly.Instance(module, imports);
     this.#run = exports['run'];
     options.jit?.useSlow({
       dispatch: exports['dispatch']!,
