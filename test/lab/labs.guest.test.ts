@@ -45,6 +45,44 @@ test.each(labs)('the solution of %s has all points, the starter at most half', n
   expect((100 * starter.points) / starter.of).toBeLessThanOrEqual(STARTER_MAX);
 });
 
+/** Mistakes in the solution of lab 2, with the checks that find them. */
+const MISTAKES: readonly (readonly [name: string, change: (code: string) => string, checks: string[]])[] = [
+  ['without-lock', code => code.replace(/^ +mutex_(?:un)?lock\(.*\n/gm, ''), ['locks', 'schedules']],
+  ['keeps-lock', code => code.replace(/count = -ENOMEM;\s+break;/, 'return -ENOMEM;'), ['schedules']],
+  [
+    'lock-for-each-page',
+    code =>
+      code
+        .replace(/^ +mutex_(?:un)?lock\(.*\n/gm, '')
+        .replace(/vm_find\(vm, va\)/, '({ mutex_lock(&vm->lock); vm_find(vm, va); })')
+        .replace(/ {12}break;/, '            mutex_unlock(&vm->lock);\n$&')
+        .replace(/count\+\+;/, '$&\n        mutex_unlock(&vm->lock);'),
+    ['schedules'],
+  ],
+];
+
+test('lab 2 finds a lock that is not taken, not given back, or taken for each page', () => {
+  const { folder } = openLab('2');
+  const given = join(dir, 'mistakes');
+  for (const [name, change] of MISTAKES) {
+    cpSync(join(folder, 'teacher', 'solution'), join(given, name), { recursive: true });
+    const path = join(given, name, 'sys_resident.c');
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  }
+  const graded = join(dir, 'graded-mistakes');
+  const ran = kcovbox(['grade', given, '--lab', '2', '-o', graded, '--no-capsules'], {
+    cwd: dir,
+    timeout: 170_000,
+  });
+  expect({ ...ran, stderr: withoutProgress(ran.stderr) }).toMatchObject({ status: 0, stderr: '' });
+  for (const [name, , checks] of MISTAKES) {
+    const score = labScore.parse(JSON.parse(readFileSync(join(graded, name, 'score.json'), 'utf8')));
+    const failed = score.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
+    expect({ name, failed }).toEqual({ name, failed: expect.arrayContaining(checks) });
+    expect(score.checks.filter(({ status }) => status === 'compile')).toEqual([]);
+  }
+});
+
 // Those that judge the starter are above. Lab 7 is below, with all of `lab check`.
 const commands = labNames()
   .filter(name => !name.startsWith('07-'))
