@@ -1,7 +1,6 @@
 // A submission with a device is judged by a process of its own: a device may loop without end in
 // the emulator, which no budget of the guest's ends.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +9,12 @@ import { type LabScore, labScore } from '../../grade/schema.ts';
 import { scoreOf } from '../../grade/score.ts';
 import type { Lab } from '../../host/lab/lab.ts';
 import { makeFolders, packageRoot, sha256 } from '../../toolchain/index.ts';
+import { endProcess } from './workers.ts';
 
 /** Processor seconds of one submission, ten times those of a solution. It guards the machine. */
 const SECONDS = 150;
 /** Set in the process of one submission. */
 const ALONE = 'KCOVBOX_GRADE_ALONE';
-
-/** Milliseconds in which a process may end in order; a device that loops hears of no signal. */
-const PATIENCE_MS = 1000;
 
 /** The processes that run now, each with the folder of its files. */
 const running = new Map<ChildProcess, string>();
@@ -28,13 +25,7 @@ export async function endApart(): Promise<void> {
   isEnding = true;
   await Promise.all(
     [...running].map(async ([child, folder]) => {
-      if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, 'exit');
-        child.kill('SIGTERM');
-        const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-        await gone;
-        clearTimeout(timer);
-      }
+      await endProcess(child);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     }),
   );

@@ -4,7 +4,7 @@ import { parseWithin } from './values.ts';
 
 const JOBS_MAX = 256;
 
-export const jobsOption = (): Option =>
-  new Option('-j, --jobs <n>', 'worker threads (default: processors); no result depends on it').argParser(
+export const jobsOption = (what = 'worker threads'): Option =>
+  new Option('-j, --jobs <n>', `${what} (default: processors); no result depends on it`).argParser(
     parseWithin(1, JOBS_MAX),
   );

@@ -15,15 +15,17 @@ import type { Likeness } from '../../grade/similarity.ts';
 import { readText } from '../../host/input.ts';
 import { type Lab, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
-import { judgeHere, solutionOf } from '../../host/lab/workshop.ts';
+import { solutionOf } from '../../host/lab/workshop.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
-import { type Alike, alikeOf } from '../grade/alike.ts';
-import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
+import type { Alike } from '../grade/alike.ts';
+import { endApart } from '../grade/apart.ts';
+import { endWorkers, judgeClass } from '../grade/class.ts';
 import { type Results, resultsIn } from '../grade/results.ts';
 import { inSandbox } from '../grade/sandboxed.ts';
+import { isWorker, serveTasks } from '../grade/workers.ts';
 import { UserError } from '../io/fail.ts';
+import { jobsOption } from '../io/jobs.ts';
 import { writeFile, writeTo } from '../io/output.ts';
-import { progressLine } from '../io/progress.ts';
 import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { parseWithin } from '../io/values.ts';
 
@@ -35,6 +37,7 @@ interface GradeOptions {
   classroom?: string;
   capsules: boolean;
   unsafe?: true;
+  jobs?: number;
 }
 
 /** Pairs in the table; the page has all. */
@@ -111,36 +114,6 @@ function readClassroom(path: string): Omit<Classroom, 'owner'> & { owner?: strin
   throw new UserError(`--classroom ${path}: ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** Judges several at a time: while one is compiled, another one runs. Results stay in order. */
-async function judgeAll(
-  lab: Lab,
-  submissions: readonly Submission[],
-  { teacher, capsules }: GradeOptions,
-  output: string | undefined,
-): Promise<LabScore[]> {
-  const solution = solutionOf(lab, teacher);
-  const scores: LabScore[] = new Array(submissions.length);
-  const progress = progressLine({ logs: true });
-  const waiting = submissions.entries();
-  let done = 0;
-  const work = async (): Promise<void> => {
-    for (const [i, submission] of waiting) {
-      const folder = output !== undefined && capsules ? join(output, submission.name) : undefined;
-      scores[i] = needsOwnProcess(lab)
-        ? await judgeApart(lab, submission, teacher, folder)
-        : await judgeHere(lab, submission, {
-            solution,
-            capsules: folder,
-            explains: output !== undefined,
-          });
-      progress.show(`${++done} of ${submissions.length} submissions`, done === submissions.length);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), submissions.length) }, work));
-  progress.clear();
-  return scores;
-}
-
 /** Pairs in a few lines. */
 function alikeText(what: string, pairs: readonly Likeness[]): string {
   const rows = pairs
@@ -193,16 +166,22 @@ async function gradeHere(
   const submissions = submissionsIn(lab, folder);
   tellOthers(folder);
   const onSignal = async (signal: EndingSignal): Promise<void> => {
-    await endApart();
+    await Promise.all([endApart(), endWorkers()]);
     results?.discard();
     process.exit(SIGNAL_STATUS[signal]);
   };
   const { scores, pairs } = await whileSignals(onSignal, async () => {
-    const all = await judgeAll(lab, submissions, options, results?.folder);
-    const alikes = await alikeOf(lab, submissions, all, options.alike);
-    if (results) writeResults(results.folder, lab, all, alikes, facts);
+    const judged = await judgeClass(lab, submissions, {
+      teacher: options.teacher,
+      solution: solutionOf(lab, options.teacher),
+      output: results?.folder,
+      records: results !== undefined && options.capsules,
+      jobs: options.jobs ?? availableParallelism(),
+      least: options.alike,
+    });
+    if (results) writeResults(results.folder, lab, judged.scores, judged.pairs, facts);
     results?.commit();
-    return { scores: all, pairs: alikes };
+    return judged;
   });
   writeTo('-', table(scores, pairs));
   return scores.some(({ status }) => status === 'error') ? 1 : 0;
@@ -247,6 +226,7 @@ export function register(program: Command): void {
     .option('--classroom <file>', 'facts of Classroom 50 as JSON: writes result.json for it too')
     .option('--no-capsules', 'do not record the runs that failed')
     .option('--unsafe', 'without a sandbox of the system: where this machine is a container of its own')
+    .addOption(jobsOption('processes'))
     .addHelpText(
       'after',
       "\nOnly the files that the lab names are read from a submission; tests are the lab's own. The exit status is\n" +
@@ -254,6 +234,6 @@ export function register(program: Command): void {
         'Examples:\n  kcovbox grade submissions --lab 1\n  kcovbox grade submissions --lab 1 -o graded',
     )
     .action(async (folder: string, options: GradeOptions) => {
-      process.exitCode = await grade(folder, options);
+      process.exitCode = isWorker() ? await serveTasks() : await grade(folder, options);
     });
 }

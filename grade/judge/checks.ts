@@ -220,9 +220,9 @@ const LONGER_BY = 20_000_000;
 
 async function mutantsCheck(bench: Bench, check: CheckOf<'mutants'>): Promise<Decision> {
   const { runs, solution } = bench;
-  const base = check.of === 'solution' ? solution && runs.placed(solution) : new Map<string, Uint8Array>();
+  const base = baseOf(runs, check, solution);
   if (!base) return { status: 'skipped', points: 0, why: 'judged by the teacher' };
-  const names = runs.lab.mutants[check.id] ?? [];
+  const names = faultsOf(runs, check);
   const sound = await runs.prepare(check, { overlay: base });
   const ran = await runs.run(sound);
   const fault = endFault(ran, 0, sound.budget);
@@ -240,6 +240,19 @@ async function mutantsCheck(bench: Bench, check: CheckOf<'mutants'>): Promise<De
     why: `${why}; not noticed: ${check.file} ${survivors[0]}`,
   };
 }
+
+/** Builds the kernels that have the faults of a check. */
+export async function mutantKernels({ runs, solution }: Bench, check: CheckOf<'mutants'>): Promise<void> {
+  const base = baseOf(runs, check, solution);
+  for (const name of base ? faultsOf(runs, check) : [])
+    await runs.kernel(check, { overlay: mutated(runs, check, base!, name) });
+}
+
+/** The files without a fault; undefined: they are the teacher's, and are not here. */
+const baseOf = (runs: Runs, { of }: CheckOf<'mutants'>, solution: Files | undefined): Files | undefined =>
+  of === 'solution' ? solution && runs.placed(solution) : new Map();
+
+const faultsOf = ({ lab }: Runs, { id }: CheckOf<'mutants'>): readonly string[] => lab.mutants[id] ?? [];
 
 /** The text of `file` with the fault of this name. */
 function mutated(runs: Runs, check: CheckOf<'mutants'>, base: Files, name: string): Files {

@@ -101,14 +101,24 @@ export class Runs {
     return this.workshop.program(files, name, dialect);
   }
 
+  #confOf(spec: RunSpec, variant: Variant): { dialect: Dialect; conf: string } {
+    const own = this.lab.manifest.conf.split('+');
+    const dialect = variant.dialect ?? (own[0] as Dialect);
+    return { dialect, conf: [dialect, ...own.slice(1), ...(spec.with ?? [])].join('+') };
+  }
+
+  /** The kernel of a run. */
+  kernel(spec: RunSpec, variant: Variant = {}): Promise<Uint8Array> {
+    const overlay = variant.overlay ?? this.placed(this.#withSolution(spec.solution ?? []));
+    return this.workshop.kernel(this.#confOf(spec, variant).conf, overlay);
+  }
+
   async prepare(spec: RunSpec, variant: Variant = {}): Promise<Prepared> {
     const { manifest } = this.lab;
     const files = this.#withSolution(spec.solution ?? []);
-    const own = manifest.conf.split('+');
-    const dialect = variant.dialect ?? (own[0] as Dialect);
-    const conf = [dialect, ...own.slice(1), ...(spec.with ?? [])].join('+');
+    const { dialect, conf } = this.#confOf(spec, variant);
     const [kernel, program] = await Promise.all([
-      this.workshop.kernel(conf, variant.overlay ?? this.placed(files)),
+      this.kernel(spec, variant),
       this.#program(spec.program, dialect),
     ]);
     const words = { seed: `${this.seed}`, call: `${variant.call ?? ''}` };

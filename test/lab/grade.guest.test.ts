@@ -125,6 +125,27 @@ test.each(['0', '7'])('each submission of lab %s gets its grade', async word => 
   expect(readdirSync(graded)).toEqual(expect.arrayContaining(['class.html', 'junit.xml', 'scores.csv']));
 });
 
+test('any number of processes: the same results', async () => {
+  const folder = join(dir, 'class-jobs');
+  const attacks = await writeAttacks(openLab('0'), folder);
+  for (const { name } of attacks)
+    if (!['correct', 'classic', 'broken', 'nothing'].includes(name))
+      rmSync(join(folder, name), { recursive: true });
+  const graded = ['1', '3'].map(jobs => {
+    const output = join(dir, `graded-jobs-${jobs}`);
+    const ran = kcovbox(['grade', folder, '--lab', '0', '-o', output, '-j', jobs], { cwd: dir });
+    expect({ ...ran, stderr: withoutProgress(ran.stderr) }).toMatchObject({ status: 0, stderr: '' });
+    const files = readdirSync(output, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .sort()
+      .map(path => [path.slice(output.length), readFileSync(path, 'base64')]);
+    return { stdout: ran.stdout, files };
+  });
+  expect(graded[1]).toEqual(graded[0]);
+  expect(graded[0]!.files.some(([path]) => path!.endsWith('.kcapsule'))).toBe(true);
+});
+
 test('the commands of the guide grade a class twice, with the same scores', () => {
   const guide = readFileSync(join(ROOT, 'docs', 'teaching.md'), 'utf8');
   const [, section = ''] = /^## Grading\n([\s\S]*?)^## /m.exec(guide) ?? [];
