@@ -7,8 +7,11 @@ import {
   type ExactCounts,
   exportCoverage,
   exportTrace,
+  KIND_PC,
+  proofOf,
   type Trace,
 } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -22,6 +25,19 @@ export function warnIfEmpty(trace: Trace, target: string, why: string): void {
   tell(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
 }
 
+/** Formats with counts alone. Their readers take all that is not listed for lines without code. */
+const OF_COUNTS: readonly CoverFormat[] = ['lcov', 'cobertura'];
+
+/** A trace that proves of no line that it did not run shows 100 % in a format of counts. */
+export function warnIfUnproven(trace: Trace, target: string, format: CoverFormat): void {
+  if (!OF_COUNTS.includes(format) || trace.records.length === 0 || trace.header.filtered) return;
+  const name = target === '-' ? 'the output' : visible(target);
+  if (!trace.pointKind.includes(KIND_PC))
+    tell(`kcovbox: ${name} lists no line: the trace has comparisons only\n`);
+  else if (!proofOf(trace).absence)
+    tell(`kcovbox: ${name} lists only lines that ran: the trace does not show which others did not\n`);
+}
+
 /** Writes `trace` of a kernel. */
 export async function writeCoverage(
   target: string,
@@ -33,6 +49,7 @@ export async function writeCoverage(
   const readSource = openSources({}, elf.bytes);
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
+  warnIfUnproven(trace, target, format);
   const chunks =
     format === 'source'
       ? [new TextEncoder().encode(annotate(trace, elf, readSource))]

@@ -42,6 +42,7 @@ import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, printJson, writeChunks } from '../io/output.ts';
+import { warnIfUnproven } from './cover.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -532,6 +533,7 @@ export function addExport(cov: Command): void {
           : exported(format, whole, paths, options);
       if (whole.header.filtered && !WITH_NOTES.includes(format))
         tell(`kcovbox: the trace is filtered: ${filteredNote(whole)}\n`);
+      warnIfUnproven(whole, options.output, format);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

@@ -40,6 +40,11 @@ function ranges(numbers: readonly number[]): string {
   return `${texts.slice(0, PARTS_MAX).join(',')},... (${numbers.length})`;
 }
 
+/** The beginning of a text that is too long, with dots for the rest. */
+function shortened(text: string): string {
+  return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX - 3).trimEnd()}...`;
+}
+
 /** How many events the device had: `summer: 9 access, 5 read, 4 write, 1 irq`. */
 function eventsLine(device: string, counts: Readonly<Partial<Record<FaultEvent, number>>>): string {
   const parts = Object.entries(counts).map(([event, n]) => `${n} ${event}`);
@@ -54,7 +59,7 @@ export function sweepTable({ rows, counts, without }: Sweep, command: (fault: st
     `${faultRow(first.fault.kind as FaultKind).event} ${ranges(events)}`,
     first.outcome,
     String(first.status),
-    first.outcome === 'ok' ? '' : visible(first.line).slice(0, LINE_MAX),
+    first.outcome === 'ok' ? '' : shortened(visible(first.line)),
   ]);
   const head = ['fault', 'event', 'outcome', 'status', 'what the first of them printed'];
   const widths = head.map((text, i) => Math.max(text.length, ...cells.map(row => row[i]!.length)));

@@ -46,7 +46,7 @@ function cacheFinding(): Finding {
     makeWritable(folder);
     return { what: CACHE, ok: true, detail: folder };
   } catch {
-    const detail = `${folder} cannot be written; set KCOVBOX_CACHE to a folder that can be`;
+    const detail = `${folder} cannot be written; set KCOVBOX_CACHE to a writable folder`;
     return { what: CACHE, ok: false, detail };
   }
 }

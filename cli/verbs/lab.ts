@@ -97,7 +97,10 @@ function submit(folder: string, { output: target }: { output: string }): void {
   checkOutput(target);
   writeBytesTo(target, packSubmission(submission));
   if (target !== '-')
-    writeTo('-', `${target}: ${[...submission.files.keys()].join(', ')}\nhash ${submission.sha256}\n`);
+    writeTo(
+      '-',
+      `${target}: ${[...submission.files.keys()].join(', ')}\nhash of the files ${submission.sha256}\n`,
+    );
 }
 
 function create(folder: string): void {

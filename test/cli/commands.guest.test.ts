@@ -374,6 +374,23 @@ describe('thresholds and reports', () => {
     expect(said('report', 'mixed.kcov')).toEqual([`  filtered: ${what}`]);
   });
 
+  test('a format of counts says when its lines are not all that could run', () => {
+    const only = (name: string): string =>
+      `kcovbox: ${name} lists only lines that ran: the trace does not show which others did not\n`;
+    const none = (name: string): string => `kcovbox: ${name} lists no line: the trace has comparisons only\n`;
+    const cover = (name: string, ...args: string[]): string =>
+      run('run', '--dialect', 'linux', '--cover', name, LINUX, ...args).stderr;
+    expect(cover('pc.info')).toBe('');
+    expect(cover('cmp.xml', '--', '1')).toBe(none('cmp.xml'));
+    expect(cover('pc.kcov') + cover('cmp.kcov', '--', '1') + cover('cmp.html', '--', '1')).toBe('');
+    const exported = (name: string, trace: string): string => run('cov', 'export', '-o', name, trace).stderr;
+    expect(exported('pc.xml', 'pc.kcov')).toBe('');
+    expect(exported('cmp.info', 'cmp.kcov')).toBe(none('cmp.info'));
+    run('cov', 'merge', '-o', 'both.kcov', 'pc.kcov', 'cmp.kcov');
+    for (const name of ['both.info', 'both.xml']) expect(exported(name, 'both.kcov')).toBe(only(name));
+    expect(exported('both.json', 'both.kcov')).toBe('');
+  });
+
   test('the two of a diff have different names', () => {
     mkdirSync(join(cwd, 'old'));
     writeFileSync(join(cwd, 'old', 'a.kcov'), readFileSync(join(cwd, 'a.kcov')));
