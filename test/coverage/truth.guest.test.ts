@@ -15,7 +15,7 @@ const RUNS: [string, RunOptions][] = [
   ['tests/processes', { dialect: 'openbsd' }],
   ['tests/pipes', { dialect: 'netbsd' }],
   ['tests/signals', { dialect: 'freebsd', harts: 2 }],
-  ['tests/sockets', { dialect: 'linux', harts: 4, unique: true }],
+  ['tests/events', { dialect: 'linux', harts: 4, unique: true }],
   // A thread ends inside signal_deliver; preemption, migration and IPIs come inside hooks.
   ['tests/threads', { dialect: 'netbsd', harts: 4 }],
   ['openbsd-remote-kcov', { dialect: 'openbsd', self: false }],
