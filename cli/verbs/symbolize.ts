@@ -1,5 +1,5 @@
-// `kcovbox symbolize`: PCs on standard input, functions and source lines on standard output, like
-// addr2line -afi. A PC is taken for what kcov records, the return address of a hook call, if the
+// `kcovbox symbolize`: PCs on the command line or on standard input, functions and source lines on
+// standard output, like addr2line -afi. A PC is taken for what kcov records, the return address of a hook call, if the
 // image has such a call; `--addresses` turns that off.
 
 import type { Command } from 'commander';
@@ -136,11 +136,20 @@ async function* readPcs(): AsyncGenerator<Addr> {
   tell(`kcovbox: ${visible(first)}${without > 1 ? `, nor have ${without - 1} more` : ''}\n`);
 }
 
+/** The PCs of the command line. Errors: UserError for a word that is none. */
+function pcsOf(words: readonly string[]): Addr[] {
+  return words.map(word => {
+    if (!/^(0x)?[0-9a-f]{1,16}$/i.test(word))
+      throw new UserError(`"${word}" is not a PC: expected hexadecimal digits`);
+    return pcIn(word)!;
+  });
+}
+
 /** Answers every PC, once there are enough of them to find the image by. */
-async function* answer(options: Options): AsyncGenerator<Answer> {
+async function* answer(pcs: Iterable<Addr> | AsyncIterable<Addr>, options: Options): AsyncGenerator<Answer> {
   let answers = options.kernel === undefined ? undefined : new Answers(openElf(options.kernel), options);
   let held: Addr[] = [];
-  for await (const pc of readPcs()) {
+  for await (const pc of pcs) {
     if (answers) yield answers.of(pc);
     else if (held.push(pc) === PROBES) {
       answers = new Answers(findByPcs(held), options);
@@ -156,7 +165,8 @@ async function* answer(options: Options): AsyncGenerator<Answer> {
 export function register(program: Command): void {
   program
     .command('symbolize')
-    .description('translate PCs on standard input to functions and source lines, with inlined frames')
+    .description('translate PCs to functions and source lines, with inlined frames')
+    .argument('[pc...]', 'in hexadecimal; without any, those on standard input')
     .option(
       '-k, --kernel <elf>',
       'the image (default: the kernel, built here or packaged, that all PCs fit; of one name, the last used)',
@@ -167,16 +177,18 @@ export function register(program: Command): void {
     .option('--no-inlines', 'print only the innermost line and its function')
     .addHelpText(
       'after',
-      '\nThe PC of a line is its first word, or the first that begins with 0x; the rest is ignored.\n' +
+      '\nThe PC of a line of standard input is its first word, or the first that begins with 0x; the rest\n' +
+        'is ignored.\n' +
         'A PC where the image has no code is ?? ??:0, as with addr2line; --strict makes it an error.\n' +
         'Examples:\n  kcovbox run prog.c | kcovbox symbolize\n' +
+        '  kcovbox symbolize 0xffffffff8025c07c\n' +
         '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize --json',
     )
-    .action(async (options: Options) => {
+    .action(async (words: string[], options: Options) => {
       if (options.addresses && options.kernel === undefined)
         throw new UserError('--addresses needs the image: add -k ELF');
       let pending = '';
-      for await (const found of answer(options)) {
+      for await (const found of answer(words.length > 0 ? pcsOf(words) : readPcs(), options)) {
         pending += print(found, options.json);
         if (pending.length > 1 << 15) {
           process.stdout.write(pending);

@@ -104,6 +104,18 @@ describe('images are found', () => {
     expect(stdout).toMatch(/^0x[0-9a-f]{16}: trap_handle kernel\/trap\/trap\.c:\d+$/m);
     const kernel = run('build', 'kernel').stdout.trim();
     expect(kcovbox(['symbolize', '-k', kernel], { cwd, input: pcs }).stdout).toBe(stdout);
+    // As arguments, too, which leave standard input alone.
+    const words = pcs.trim().split(/\s+/);
+    expect(kcovbox(['symbolize', '-k', kernel, ...words], { cwd, input: 'nothing' })).toEqual({
+      status: 0,
+      stdout,
+      stderr: '',
+    });
+    expect(kcovbox(['symbolize', words[0]!, 'main'], { cwd })).toEqual({
+      status: 125,
+      stdout: '',
+      stderr: 'kcovbox: "main" is not a PC: expected hexadecimal digits\n',
+    });
   });
 
   test('takes what the example programs print, and says which lines have no PC', () => {
