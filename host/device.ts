@@ -47,6 +47,8 @@ export function splitDevice(text: string): { path: string; params: Record<string
  * and every line stays where it is. Errors: KcovboxError with the line.
  */
 function translate(path: string, source: string): string {
+  if (/\.[ch]$/.test(path))
+    throw refused(`device ${path} is C: a device is a .ts or .js file, and its driver belongs to --driver`);
   const isPlain = /\.[cm]?js$/.test(path);
   try {
     return transform(source, {
