@@ -73,7 +73,7 @@ export interface FunctionCoverage {
   readonly line: number;
   /** Calls, as far as they are proven; at least 1 for a function that ran. */
   readonly hits: number;
-  /** `hits` is the least that is certain. */
+  /** `hits` is the least that is certain; with 0 hits it is unknown whether the function ran. */
   readonly isLeast: boolean;
   /** Of its instrumented places. */
   readonly points: Share;
@@ -118,6 +118,14 @@ export class Coverage {
     if (!hasParts(inner, 'program'))
       throw new CoverageError('new Coverage: the constructor is private; measure makes one');
     this.#inner = inner;
+  }
+
+  /**
+   * True if the records prove of lines and functions that they did not run. Else totals have only
+   * those that ran, and a share would always be 100 %: filtered traces, lost records, comparisons.
+   */
+  get hasShare(): boolean {
+    return this.#inner.hasShare;
   }
 
   /** The sum over all files; every line, function and place belongs to one file. */

@@ -23,13 +23,20 @@ interface Made {
   readonly coverage: Coverage;
 }
 
-/** A trace of all points of the fixture. `isNamed`: it has the name of its image. */
-function make(optimise: string, isNamed = true): Made {
+/**
+ * A trace of all points of the fixture. `isNamed`: it has the name of its image. `flow`: it knows
+ * all changes between recorded and unrecorded execution.
+ */
+function make(optimise: string, isNamed = true, flow?: 'known'): Made {
   const path = buildFixture({ optimise });
   const bytes = readFileSync(path);
   const elf = new Elf(bytes, path);
   const sites = new CallSites(elf);
-  const builder = new TraceBuilder({ dialect: 'linux', image: isNamed ? elf.imageId : '' });
+  const builder = new TraceBuilder({
+    dialect: 'linux',
+    image: isNamed ? elf.imageId : '',
+    ...(flow && { flow }),
+  });
   const source = builder.source({ test: 'all', thread: 1, syscall: 63, call: 1 });
   for (const [site, ret] of sites.ret.entries())
     if (sites.hook[site] === HOOK_PC) builder.pc(source, pcOf(ret));
@@ -37,6 +44,19 @@ function make(optimise: string, isNamed = true): Made {
   const trace = readTrace(bytesOf(writeTrace(builder.finish())));
   return { image, trace, coverage: measure(trace, image) };
 }
+
+test.skipIf(reason)('a coverage says whether its totals have a share', () => {
+  const { image, trace, coverage } = make('-O2', true, 'known');
+  expect(coverage.hasShare).toBe(true);
+  const part = measure(trace.filter({ places: { image, select: { functions: 'parse_number' } } }), image);
+  expect(part.hasShare).toBe(false);
+  const totals = part.totals();
+  expect(totals.lines.total).toBe(totals.lines.covered);
+  expect(totals.functions.total).toBe(totals.functions.covered);
+  const states = part.functions().map(({ hits, isLeast }) => [hits > 0, isLeast]);
+  expect(states.filter(([ran]) => !ran)).not.toContainEqual([false, false]);
+  expect(states.filter(([ran]) => !ran)).toHaveLength(totals.functions.unknown);
+});
 
 describe.skipIf(reason)('two images', () => {
   let [one, other]: Made[] = [];
