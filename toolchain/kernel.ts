@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, normalize, relative, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
@@ -36,11 +37,14 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 
 /**
  * Every file that can influence a kernel build and, because another one may appear, every folder.
+ * `hasLinks`: links to folders count as folders, see `makeTree`.
  */
-function kernelSources(dir: string): string[] {
+function kernelSources(dir: string, hasLinks = false): string[] {
   const below = readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) return entry.name === 'build' ? [] : kernelSources(path);
+    const isLinked = hasLinks && entry.isSymbolicLink() && statSync(path).isDirectory();
+    if (entry.isDirectory() || isLinked)
+      return entry.name === 'build' ? [] : kernelSources(path, hasLinks && !isLinked);
     if (!isFile(path)) return []; // opening a pipe would wait for its other end
     return /\.(c|h|S|ld|def|awk)$|^(Makefile|option)$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
   });
@@ -265,14 +269,14 @@ class KernelBuild {
   }
 
   async #compileAll(compilations: readonly Compilation[], out: string): Promise<number> {
-    const headers = kernelSources(this.#source).filter(path => /\.(h|def)$/.test(path));
+    const headers = kernelSources(this.#source, this.#isUntrusted).filter(path => /\.(h|def)$/.test(path));
     const names = headers.map(path => path.slice(this.#source.length));
     const config = parseConfig(readFileSync(join(out, 'config.h'), 'utf8'));
     const context = [clangIdentity(), ...names];
     const trusted = new ObjectCache(this.#source, sha256OfParts(...context), config);
     // By way of assembly text an object has other bytes.
     const objects = this.#isUntrusted
-      ? new ObjectCache(this.#source, sha256OfParts(...context, 'from checked text'), config)
+      ? new ObjectCache(this.#source, sha256OfParts(...context, 'from checked text 2'), config)
       : trusted;
     const missing = compilations.filter(
       compilation => !trusted.fetch(compilation) && (objects === trusted || !objects.fetch(compilation)),
@@ -325,19 +329,32 @@ class KernelBuild {
 const filesOf = (object: string, out: string): string[] =>
   parseDepfile(readFileSync(`${object}.d`, 'utf8')).filter(path => !path.startsWith(`${out}/`));
 
-/** A tree for one build: the files of `source` as links, and those of `overlay`. */
+/**
+ * A tree for one build: `source` and the files of `overlay`. Folders without any of these are
+ * links, and so are the other files: a link for each file of the kernel would take as long as
+ * compiling one.
+ */
 function makeTree(source: string, overlay: NonNullable<KernelOptions['overlay']>): string {
   const tree = mkdtempSync(join(tmpdir(), 'kcovbox-kernel-'));
-  for (const path of kernelSources(source)) {
-    const to = join(tree, relative(source, path));
-    if (statSync(path).isDirectory()) makeFolders(to);
-    else symlinkSync(path, to);
-  }
+  const paths = [...overlay.keys()].map(path => normalize(path));
+  const fill = (folder: string): void => {
+    for (const entry of readdirSync(join(source, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (path === 'build') continue;
+      if (entry.isDirectory() && paths.some(other => other.startsWith(`${path}/`))) {
+        makeFolders(join(tree, path));
+        fill(path);
+      } else symlinkSync(join(source, path), join(tree, path));
+    }
+  };
+  fill('');
   for (const [path, bytes] of overlay) {
     const to = join(tree, path);
-    if (relative(tree, to).startsWith('..'))
-      throw new ToolchainError(`${path} lies outside of the kernel tree`);
+    const isOutside = (folder: string): boolean => relative(realpathSync(tree), folder).startsWith('..');
+    const outside = `${path} lies outside of the kernel tree`;
+    if (relative(tree, to).startsWith('..')) throw new ToolchainError(outside);
     makeFolders(dirname(to));
+    if (isOutside(realpathSync(dirname(to)))) throw new ToolchainError(outside); // behind a link
     rmSync(to, { force: true });
     writeFileSync(to, bytes);
   }

@@ -84,8 +84,8 @@ export async function visibleOnly(folders: readonly string[], overlay: string): 
   return [`-ivfsoverlay${overlay}`];
 }
 
-/** The word that begins the flags of the target, which the assembler needs too. */
-const OF_TARGET = /^(?:--target=|-march=|-mabi=|-mcmodel=|-mno-relax$)/;
+/** The flags of the target and of the compilation folder, which the assembler needs too. */
+const OF_TARGET = /^(?:--target=|-march=|-mabi=|-mcmodel=|-mno-relax$|-ffile-compilation-dir=)/;
 
 /** Compiles a C source of a stranger by way of checked assembly. */
 export async function compileChecked(

@@ -2,12 +2,13 @@
 // are assembled without the check first: where the object then holds the secret, the check must
 // refuse the same text.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { buildKernel, forbiddenDirective, requireTool } from '../../toolchain/index.ts';
+import { ROOT } from '../support/command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-untrusted-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -67,7 +68,7 @@ test('each text that brings a file into the object is refused', () => {
 
 const overlay = (text: string): Map<string, Uint8Array> =>
   new Map([['dev/stranger.c', new TextEncoder().encode(`#include "types.h"\n${text}\n`)]]);
-const build = (text: string): Promise<unknown> =>
+const build = (text: string): Promise<{ readonly path: string }> =>
   buildKernel('linux+teach', { overlay: overlay(text), say: () => {} });
 
 test.each([
@@ -93,8 +94,28 @@ test.each([
   expect(error?.detail).not.toContain('root:');
 });
 
-test("code with the assembly of the kernel's own headers builds", async () => {
-  await build(
-    '#include "riscv.h"\nu64 stranger(void);\nu64 stranger(void) { mb(); return csr_read_sstatus(); }',
+test("code with the assembly of the kernel's own headers builds, without a name of this machine", async () => {
+  const { path } = await build(
+    `#include "riscv.h"\nu64 stranger(void);\nu64 stranger(void) { mb(); return csr_read_sstatus(); } // ${dir}`,
+  );
+  const image = readFileSync(path, 'latin1');
+  expect(image).toContain('dev/stranger.c');
+  expect(image).not.toContain(`${tmpdir()}/kcovbox-kernel-`);
+});
+
+test('a file of an overlay replaces that of the kernel, or lies in a folder of its own', async () => {
+  const code = (name: string) => new TextEncoder().encode(`void ${name}(void);\nvoid ${name}(void) {}\n`);
+  const files = new Map([
+    ['mm/stranger.c', code('first_stranger')],
+    ['mm/../strange/place/stranger.c', code('second_stranger')],
+  ]);
+  const { path } = await buildKernel('linux+teach', { overlay: files, say: () => {} });
+  const image = readFileSync(path, 'latin1');
+  for (const name of ['mm/stranger.c', 'strange/place/stranger.c', 'mm/cow.c']) expect(image).toContain(name);
+  expect(existsSync(join(ROOT, 'kernel', 'strange'))).toBe(false);
+  expect(existsSync(join(ROOT, 'kernel', 'mm', 'stranger.c'))).toBe(false);
+  const outside = new Map([['../stranger.c', code('third_stranger')]]);
+  await expect(buildKernel('linux+teach', { overlay: outside, say: () => {} })).rejects.toThrow(
+    '../stranger.c lies outside of the kernel tree',
   );
 });
