@@ -136,6 +136,16 @@ function wantCommand(group: Command): void {
   }) as Command['help'];
 }
 
+/** `run --cover hello.c`: the name of the program became that of an output. */
+function takenBy(command: Command): string | undefined {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    const [path] = OUTPUTS.includes(name) ? words(command.getOptionValue(name)).filter(isFile) : [];
+    if (path !== undefined) return `${path} is the value of ${option.short ?? option.long}`;
+  }
+  return undefined;
+}
+
 /**
  * Commander's error as one line of ours. A required option that lacks is explained as in the help,
  * and an unknown command by those that there are.
@@ -149,7 +159,8 @@ function errorLine(command: Command, text: string): string {
   const option = command.options.find(one => one.flags === flags);
   // A group has few commands, so all are named; commander itself proposes one spelled alike.
   const isGroup = command.parent !== null && /: unknown command '[^']*'$/.test(line);
-  const more = isGroup ? thereAre(command) : option?.description;
+  const isMissing = /: missing required argument '[^']*'$/.test(line);
+  const more = isGroup ? thereAre(command) : isMissing ? takenBy(command) : option?.description;
   return `${visible(more === undefined ? line : `${line}: ${more}`)}\n`;
 }
 

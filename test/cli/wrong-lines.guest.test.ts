@@ -67,6 +67,7 @@ const GENERAL: readonly Line[] = [
 
 const RUN: readonly Line[] = [
   ['run', /missing required argument 'program'/],
+  ['run --trace --cover ok.c', /missing required argument 'program': ok\.c is the value of --cover/],
   ['run nothing.c', /program nothing\.c: no such file/],
   ['run nothing', /program nothing: no such file/],
   ['run .', /\. is a folder/],
@@ -268,6 +269,7 @@ const BUILD: readonly Line[] = [
 const COV: readonly Line[] = [
   ['cov frobnicate', /unknown command 'frobnicate'/],
   ['cov report', /missing required argument 'trace'/],
+  ['cov report -o a.kcov', /missing required argument 'trace': a\.kcov is the value of -o/],
   ['cov report ""', /report: the argument "trace" is empty/],
   ['cov report nothing.kcov', /trace nothing\.kcov: no such file/],
   ['cov report bad.kcov', /bad\.kcov/],
