@@ -1,7 +1,7 @@
 // Pictures of the page in docs/images, of what `npm run web` has built: `node setup/web-
 // pictures.mjs` renews them; `--look DIR` instead shows the views at 420 and 1400 pixels in
-// both colour schemes, for people to look at.
-import { createReadStream, existsSync } from 'node:fs';
+// both colour schemes, for people to look at; with `--only WORD` those whose name has the word.
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,21 @@ const CHROMIUM = '/usr/bin/chromium';
 const QUIET = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
-/** Picture, address, the buttons that are pressed, and how docs/ shows it. */
+const press =
+  (...keys) =>
+  async page => {
+    for (const key of keys) {
+      await page.keyboard.press(key);
+      await page.waitForSelector('.verdict:not(.busy)');
+    }
+  };
+const give = (name, buffer) => page =>
+  page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+
+/**
+ * Picture, address, the buttons that are pressed, more acts, the verdict that is waited for, and how
+ * docs/ shows it.
+ */
 const VIEWS = [
   { name: 'page', address: '', buttons: ['Calls'], inDocs: [1400, 900, 'light'] },
   {
@@ -30,10 +44,43 @@ const VIEWS = [
   },
   { name: 'page-phone', address: '#program=hello', buttons: [], inDocs: [420, 900, 'light'] },
   { name: 'page-remote', address: '#program=remote-linux', buttons: ['to the end of the run'] },
+  {
+    name: 'page-harts',
+    address: '#program=race',
+    buttons: ['Functions'],
+    acts: async page => {
+      await press('n', 'b', 'm')(page);
+      await page.locator('.state summary').click();
+    },
+  },
+  { name: 'page-functions', address: '#program=interrupt', buttons: ['Functions'] },
+  { name: 'page-crash', address: '#program=overrun', buttons: ['to the end of the run'], acts: press('c') },
+  { name: 'page-share', address: '#program=bare', buttons: ['Share'] },
+  { name: 'page-keys', address: '#program=bare', buttons: [], acts: press('?') },
+  {
+    name: 'page-opened',
+    address: '#program=kcov-linux',
+    buttons: [],
+    acts: async page =>
+      give('a-run-of-somebody.kcapsule', readFileSync(join(WEB, 'programs', 'lost.kcapsule')))(page),
+  },
+  {
+    name: 'page-refused',
+    address: '#program=bare',
+    buttons: [],
+    acts: page =>
+      give('damaged.kcapsule', readFileSync(join(WEB, 'programs', 'lost.kcapsule')).subarray(0, 2000))(page),
+    verdict: '.verdict.none',
+  },
+  { name: 'page-no-run', address: '#run=damaged', buttons: [], verdict: '.verdict.none', ready: '.message' },
+  { name: 'page-labs', address: 'labs.html', buttons: [], verdict: 'article', ready: 'article' },
+  { name: 'page-file', address: 'kcovbox.html', buttons: [] },
   { name: 'page-textbook', address: 'textbook.html', buttons: [], inDocs: [1400, 900, 'light'] },
 ];
 
-const { values } = parseArgs({ options: { look: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { look: { type: 'string' }, only: { type: 'string', default: '' } },
+});
 if (!existsSync(join(WEB, 'index.html'))) fail('the page is not built; build it with: npm run web');
 
 const server = createServer(({ url }, response) => {
@@ -52,31 +99,40 @@ await new Promise(done => server.listen(0, '127.0.0.1', done));
 const home = `http://127.0.0.1:${server.address().port}/`;
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
 
-async function shoot({ address, buttons }, path, width, height, colorScheme) {
+async function shoot(
+  { address, buttons, acts = () => {}, verdict = '.verdict.same', ready = '.uplot' },
+  path,
+  { width, height, colorScheme, fullPage },
+) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme });
   page.setDefaultTimeout(120_000);
   await page.goto(`${home}${address}`);
-  const frame = address === '' || address.startsWith('#') ? page : page.frameLocator('iframe').first();
-  await frame.locator('.uplot').waitFor();
+  const frame = address.startsWith('textbook') ? page.frameLocator('iframe').first() : page;
+  await frame.locator(ready).first().waitFor({ state: 'attached' });
   for (const button of buttons) {
     const named = page.getByRole('button', { name: button, exact: true });
     await named.or(page.getByTitle(button)).first().click();
   }
+  await acts(page);
   await page.waitForTimeout(1500);
-  await frame.locator('.verdict.same').waitFor();
-  await page.screenshot({ path });
+  await frame.locator(verdict).first().waitFor();
+  await page.screenshot({ path, fullPage });
   await page.close();
   process.stdout.write(`${path}\n`);
 }
 
 if (values.look === undefined) {
-  for (const view of VIEWS.filter(({ inDocs }) => inDocs))
-    await shoot(view, join(ROOT, 'docs', 'images', `${view.name}.png`), ...view.inDocs);
+  for (const view of VIEWS.filter(({ inDocs }) => inDocs)) {
+    const [width, height, colorScheme] = view.inDocs;
+    await shoot(view, join(ROOT, 'docs', 'images', `${view.name}.png`), { width, height, colorScheme });
+  }
 } else {
-  for (const view of VIEWS)
+  for (const view of VIEWS.filter(({ name }) => name.includes(values.only)))
     for (const width of [420, 1400])
-      for (const scheme of ['light', 'dark'])
-        await shoot(view, join(values.look, `${view.name}-${width}-${scheme}.png`), width, 900, scheme);
+      for (const colorScheme of ['light', 'dark'])
+        await shoot(view, join(values.look, `${view.name}-${width}-${colorScheme}.png`), {
+          ...{ width, height: 900, colorScheme, fullPage: width < 1000 },
+        });
 }
 await browser.close();
 server.close();

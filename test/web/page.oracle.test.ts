@@ -81,6 +81,40 @@ describe.skipIf(reason)('the page', () => {
     await page.close();
   });
 
+  it('the way back of the browser leads to the program before, at its moment', async () => {
+    const page = await opened('#program=hello');
+    await page.keyboard.press('n');
+    await settled(page);
+    const unit = await unitOf(page);
+    await page.locator('header select').selectOption('bare');
+    await settled(page);
+    await page.goBack();
+    await page.locator('.source h2', { hasText: 'hello.c' }).waitFor({ timeout: 20_000 });
+    await settled(page);
+    expect(await page.locator('header select').inputValue()).toBe('hello');
+    expect(await unitOf(page)).toBe(unit);
+    await page.goForward();
+    await page.locator('.source h2', { hasText: 'bare.c' }).waitFor({ timeout: 20_000 });
+    await page.close();
+  });
+
+  it('shows no text below the name of another file', async () => {
+    const page = await opened('#program=kcov-linux');
+    await page.locator('.cm-line', { hasText: 'KCOV_INIT_TRACE' }).first().waitFor();
+    await page.evaluate(`{
+      globalThis.wrong = [];
+      new MutationObserver(() => {
+        const name = document.querySelector('.source h2')?.textContent;
+        const text = document.querySelector('.editor:not([hidden]) .cm-content')?.textContent ?? '';
+        if (name === 'hello.c' && text.includes('KCOV')) wrong.push(text.slice(0, 80));
+      }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+    }`);
+    await page.locator('header select').selectOption('hello');
+    await page.locator('.cm-line', { hasText: 'hello, %s' }).waitFor({ timeout: 20_000 });
+    expect(await page.evaluate('wrong')).toEqual([]);
+    await page.close();
+  });
+
   it('goes both ways: forth and back is the same place, by keys and by buttons', async () => {
     const page = await opened('#program=kcov-openbsd');
     const first = await unitOf(page);

@@ -116,5 +116,27 @@ describe.skipIf(reason)('the views', () => {
     PATIENCE,
   );
 
+  it('fits into windows of every size, and the source keeps lines', async () => {
+    const page = await site.opened('#program=race');
+    const faults: string[] = [];
+    for (const [width, height] of [
+      [320, 600],
+      [420, 900],
+      [700, 450],
+      [1001, 700],
+      [1400, 300],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.waitForTimeout(200);
+      const [over, lines] = (await page.evaluate(
+        `[document.documentElement.scrollWidth - innerWidth, document.querySelector('.editor').clientHeight]`,
+      )) as [number, number];
+      if (over > 0) faults.push(`${width} x ${height}: ${over} pixels too wide`);
+      if (lines < 100) faults.push(`${width} x ${height}: ${lines} pixels of source`);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('reports no error', () => expect(site.observed.errors).toEqual([]));
 });

@@ -409,7 +409,10 @@ export function App() {
             ? base.replace(/#.*/, '') + writePlace({ ...place, embed: undefined })
             : undefined
         }
-        onProgram={id => assets && void openProgram(id, assets)}
+        onProgram={id => {
+          history.pushState(null, '', writePlace({ embed, program: id })); // the browser's way back
+          if (assets) void openProgram(id, assets);
+        }}
         onFile={file => void openFile(file)}
       >
         {!embed && !inlined && <a href="labs.html">Labs</a>}

@@ -34,7 +34,7 @@ export function Header({
       <label>
         <span class="hidden">program</span>
         <select value={program ?? ''} onChange={event => onProgram(event.currentTarget.value)}>
-          {program === undefined && <option value="">{opened?.title ?? ''}</option>}
+          {program === undefined && <option value="">{opened?.title ?? 'choose a program'}</option>}
           {assets?.programs.map(({ id, title }) => (
             <option key={id} value={id}>
               {title}

@@ -78,6 +78,14 @@ class Dot extends GutterMarker {
 }
 const DOT = new Dot();
 
+interface Content {
+  readonly path: string;
+  readonly text: string | undefined;
+  readonly lines: Lines;
+  /** Undefined: of the last visit. */
+  readonly of?: Opened;
+}
+
 /** A click beside a line is one on the line. */
 const onClick = (act: (line: number) => void) => ({
   click(view: EditorView, block: { readonly from: number }) {
@@ -161,10 +169,11 @@ export function Source({
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>();
   const withLanguage = useRef<EditorView>();
-  const [content, setContent] = useState<
-    { path: string; text: string | undefined; lines: Lines } | undefined
-  >(kept);
+  const [came, setCame] = useState<Content | undefined>(kept);
   const path = shown?.file ?? '';
+  // A text is not shown below the name of another one, nor the lines of another run.
+  const isCurrent = came?.path === path && (!came.of || came.of === opened);
+  const content = isCurrent ? came : undefined;
   const acts = useRef({ path, onToggle, onLine, onLines });
   acts.current = { path, onToggle, onLine, onLines };
 
@@ -174,10 +183,10 @@ export function Source({
     void client.ask('lines', { measure, path }).then(
       answer => {
         if (isOld) return;
-        setContent({ path, ...answer });
+        setCame({ path, of: opened, ...answer });
         acts.current.onLines(path, answer);
       },
-      () => isOld || setContent({ path, text: undefined, lines: [] }),
+      () => isOld || setCame({ path, of: opened, text: undefined, lines: [] }),
     );
     return () => {
       isOld = true;
@@ -234,7 +243,7 @@ export function Source({
   const line = shown?.line ?? 0;
   useEffect(() => {
     const editor = view.current;
-    if (content?.path !== path) return;
+    if (!content) return;
     if (!editor) return onDrawn();
     const own = breakpoints.filter(place => place.startsWith(`${path}:`));
     const marks = {
@@ -257,13 +266,9 @@ export function Source({
     <div class="source">
       <h2>{path}</h2>
       <p class="hidden" aria-live="polite">
-        {content?.path === path &&
-          line > 0 &&
-          lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
+        {content && line > 0 && lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
       </p>
-      {content && content.path === path && text === undefined && (
-        <p class="empty">The text of this file is not in the page.</p>
-      )}
+      {content && text === undefined && <p class="empty">The text of this file is not in the page.</p>}
       <div class="editor" ref={host} hidden={text === undefined} />
     </div>
   );

@@ -7,7 +7,9 @@ import { attributesOf } from './keys.ts';
 import { library } from './load.ts';
 
 const LANE = 16;
-const HEIGHT = 130;
+/** Between the lanes and the plot, whose highest label is half above it. */
+const GAP = 14;
+const HEIGHT = 138;
 /** Pixels from a click to an event that it means. */
 const NEAR = 5;
 /** Each kind of event has a colour of style.css and a height in its lane. */
@@ -50,7 +52,7 @@ interface Place {
 
 /** What can be met in the lane at a height: events of a hart, records and traps of a thread. */
 function placesAt(top: number, { events, lanes }: Details, { harts }: Opened): readonly Place[] {
-  const row = Math.floor((top + (harts + lanes.length) * LANE + 6) / LANE);
+  const row = Math.floor((top + (harts + lanes.length) * LANE + GAP) / LANE);
   const lane = lanes[row - harts];
   if (lane) return [...lane.units, ...lane.traps].map(unit => ({ unit, name: lane.name }));
   return row >= 0 && row < harts ? events.filter(({ hart }) => hart === row) : events;
@@ -81,7 +83,7 @@ function drawLanes(
     if (color === undefined) colors.set(name, (color = colorOf(name)));
     return color;
   };
-  const top = bbox.top - ((harts + lanes.length) * LANE + 6) * ratio;
+  const top = bbox.top - ((harts + lanes.length) * LANE + GAP) * ratio;
   const bar = (unit: number, y: number, height: number, color: string, width = 1): void => {
     const x = Math.round(plot.valToPos(unit, 'x', true));
     if (x < bbox.left || x > bbox.left + bbox.width) return;
@@ -159,9 +161,12 @@ export function TimeAxis({
       {
         width: element.clientWidth,
         height: HEIGHT + rows * LANE,
-        padding: [rows * LANE + 12, 12, 0, 0],
+        padding: [rows * LANE + GAP + 6, 34, 0, 0], // on the right: half of a label
         legend: { show: false },
-        scales: { x: { time: false, min: start, max: last } },
+        scales: {
+          x: { time: false, min: start, max: last },
+          y: { range: (_, __, most) => [0, Math.max(10, most * 1.1)] },
+        },
         axes: [
           {
             stroke: color('--soft'),
