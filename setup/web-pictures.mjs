@@ -25,8 +25,8 @@ const give = (name, buffer) => page =>
   page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
 
 /**
- * Picture, address, the buttons that are pressed, more acts, the verdict that is waited for, and how
- * docs/ shows it.
+ * Picture, address, the buttons that are pressed, more acts, the verdict that is waited for, and
+ * how docs/ shows it.
  */
 const VIEWS = [
   { name: 'page', address: '', buttons: ['Calls'], inDocs: [1400, 900, 'light'] },

@@ -268,6 +268,7 @@ export function Source({
       <p class="hidden" aria-live="polite">
         {content && line > 0 && lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
       </p>
+      {opened && path !== '' && !content && <p class="empty late">The lines are being counted.</p>}
       {content && text === undefined && <p class="empty">The text of this file is not in the page.</p>}
       <div class="editor" ref={host} hidden={text === undefined} />
     </div>
