@@ -104,6 +104,33 @@ test('SIGTERM, while a device loops in a process of its own', async () => {
   await interrupt('SIGTERM', [loops, '--lab', '10', '--unsafe'], isJudging);
 });
 
+test('a process that judges and is killed ends the command, which names the submission', async () => {
+  const value = `${dir}-worker`;
+  const env = { ...process.env, KCOVBOX_TEST_MARK: value };
+  const graded = join(dir, 'graded-worker');
+  const words = [COMMAND, 'grade', folder, '--lab', '0', '-o', graded, '--unsafe', '-j', '2'];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'], env });
+  let said = '';
+  child.stderr.on('data', text => (said += text));
+  const closed = once(child, 'close');
+  const workers = (): string[] =>
+    withVariable(`KCOVBOX_TEST_MARK=${value}`).filter(pid =>
+      ofProcess(pid, 'environ').includes('KCOVBOX_GRADE_WORKER=1'),
+    );
+  while (!hasSome(graded) && child.exitCode === null) await new Promise(done => setTimeout(done, 10));
+  process.kill(Number(workers()[0]), 'SIGKILL');
+  const [status] = await closed;
+  expect(withoutProgress(said)).toMatch(/^kcovbox: grade: the process that judged s\d+ ended: SIGKILL\n$/);
+  expect({ status, isThere: existsSync(graded), workers: workers(), unfinished: unfinished(graded) }).toEqual(
+    {
+      status: 125,
+      isThere: false,
+      workers: [],
+      unfinished: [],
+    },
+  );
+});
+
 // No command hears of SIGKILL: the folder of results is empty, and the next command finds it so.
 test.each([
   ['without a sandbox', ['--unsafe']],
