@@ -23,8 +23,8 @@ const HARNESS = join(ROOT, 'test', 'web', 'worker-harness.mjs');
 const [FEW, MANY] = [100_000, 43_000_000];
 const SEEK_MS = 200;
 const WRITE_MS = 1000;
-/** The two differ by at most so much, in either direction. */
-const DIFFERENCE = 0.1;
+/** Share of Node's speed that the page must reach. Its V8 is newer, so it may be faster. */
+const LEAST_SHARE = 0.9;
 /** Pairs of the page and Node, one after the other. */
 const PAIRS = 3;
 
@@ -147,7 +147,6 @@ describe.skipIf(reason)('the worker in Chromium', () => {
     expect(pages.flatMap(({ differences }) => differences)).toEqual([]);
     expect(at(page.seeks, 95)).toBeLessThanOrEqual(SEEK_MS);
     expect(at(page.writes, 95)).toBeLessThanOrEqual(WRITE_MS);
-    expect(share).toBeGreaterThanOrEqual(1 - DIFFERENCE);
-    expect(share).toBeLessThanOrEqual(1 / (1 - DIFFERENCE));
+    expect(share).toBeGreaterThanOrEqual(LEAST_SHARE);
   });
 });
