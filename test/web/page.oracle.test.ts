@@ -81,6 +81,19 @@ describe.skipIf(reason)('the page', () => {
     await page.close();
   });
 
+  it('a file of the address that the page has not is no error, also on a later visit', async () => {
+    const context = await site.browser.newContext();
+    for (const file of ['nowhere/x.c', 'constructor/x.c', '__proto__/x.c', 'x.c', '/']) {
+      const page = await context.newPage();
+      site.observed.add(page);
+      await page.goto(`${site.home}#program=bare&file=${encodeURIComponent(file)}&line=1`);
+      await page.waitForSelector('.verdict.same');
+      await page.close();
+    }
+    await context.close();
+    expect(site.observed.errors).toEqual([]);
+  });
+
   it('the way back of the browser leads to the program before, at its moment', async () => {
     const page = await opened('#program=hello');
     await page.keyboard.press('n');
