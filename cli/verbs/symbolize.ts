@@ -181,7 +181,7 @@ export function register(program: Command): void {
         'is ignored.\n' +
         'A PC where the image has no code is ?? ??:0, as with addr2line; --strict makes it an error.\n' +
         'Examples:\n  kcovbox run prog.c | kcovbox symbolize\n' +
-        '  kcovbox symbolize 0xffffffff8025c07c\n' +
+        '  kcovbox symbolize $(kcovbox cov export --format rawcover a.kcov | head -n 1)\n' +
         '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize --json',
     )
     .action(async (words: string[], options: Options) => {
