@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
@@ -224,6 +224,13 @@ function sweep(folder: string): void {
     if (unfinished(folder, name) !== undefined) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
+/** Removes what a failed build left: a linker killed by a full disk leaves a file beside its own. */
+function removeAll(temporary: string): void {
+  const folder = dirname(temporary);
+  for (const name of readdirSync(folder))
+    if (name.startsWith(basename(temporary))) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
 /** The name of a product: `LABEL-HASHSUFFIX`. */
 export interface Naming {
   /** For people who list the cache; need not be unique. */
@@ -319,9 +326,8 @@ async function findOrBuild(
     if (read.some(path => changedSince(path, started))) rmSync(manifestPath, { force: true });
     else hash = writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
   } catch (error) {
+    removeAll(temporary);
     throw nameFullDisk(error, dirname(base));
-  } finally {
-    rmSync(temporary, { force: true });
   }
   return { path: base, built: true, ...(hash !== undefined && { hash }) };
 }

@@ -49,10 +49,12 @@ function isAlive(pid: number): boolean {
 
 /**
  * The name of what an interrupted writer did not finish, `shortened`, if `name` in `folder` is a
- * file or folder that it left. A build may put a suffix behind it, such as `.objects`.
+ * file or folder that it left. A build may put a suffix behind it, such as `.objects`, and lld
+ * another one, `.tmp01ab`.
  */
 export function unfinished(folder: string, name: string): string | undefined {
-  const [, product, pid, where] = /^(.+)\.(\d+)-([0-9a-f]{8})\.tmp(?:\.(?:objects|elf|d))?$/.exec(name) ?? [];
+  const [, product, pid, where] =
+    /^(.+)\.(\d+)-([0-9a-f]{8})\.tmp(?:\.(?:objects|elf|d)(?:\.tmp\w+)?)?$/.exec(name) ?? [];
   if (product === undefined) return undefined;
   if (where === place()) return isAlive(Number(pid)) ? undefined : product;
   const written = lstatSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;

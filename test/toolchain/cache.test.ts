@@ -1,6 +1,15 @@
 // Build products are found again, but never if one of their inputs has changed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -109,6 +118,24 @@ test('what an interrupted build left goes with the next one; what a running one 
   await make('sweep again');
   expect(existsSync(join(folder, gone))).toBe(false);
   expect(existsSync(join(folder, mine))).toBe(true);
+});
+
+test('a build that fails leaves nothing, also where its linker was killed', async () => {
+  const folder = join(dir, 'cache', 'failed');
+  const killed = cached('failed', 'key', { label: 'x', suffix: '.elf' }, output => {
+    for (const suffix of ['', '.elf.tmpa98d3f0', '.objects']) writeFileSync(output + suffix, '');
+    throw new Error('killed');
+  });
+  await expect(killed).rejects.toThrow('killed');
+  expect(readdirSync(folder)).toEqual([]);
+  const { pid } = spawnSync('true');
+  const left = `${temporaryPath('x.elf', pid)}.elf.tmpa98d3f0`;
+  writeFileSync(join(folder, left), '');
+  await cached('failed', 'next', { label: 'next' }, async output => {
+    writeFileSync(output, '');
+    return [];
+  });
+  expect(existsSync(join(folder, left))).toBe(false);
 });
 
 test('what a process in another container writes stays for a day', async () => {
