@@ -33,6 +33,11 @@ describe('a run in an address', () => {
     expect(readPlace(writePlace(place))).toEqual({ ...place, program: undefined });
   });
 
+  it.each(['', 'file=', `file=${'a'.repeat(1001)}`, 'file'])('with the place %.8s has no file', words => {
+    expect(readPlace(`#${words}`).file).toBeUndefined();
+    expect(readPlace(`#file=${'a'.repeat(1000)}`).file).toHaveLength(1000);
+  });
+
   it.each([
     ['', 'is damaged: ask for the address again, or for a file'],
     ['nothing', 'is damaged: ask for the address again, or for a file'],

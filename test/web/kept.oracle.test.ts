@@ -115,13 +115,19 @@ describe.skipIf(reason)('lines of the last visit', () => {
       await third.waitForSelector('.verdict.same');
       expect(await third.locator('.message').textContent()).toBe('');
       // Storage that is no kept view is as good as none.
-      await third.evaluate(
-        `localStorage['${FIRST}'] = localStorage['${FIRST}'].replace(/"lines":.*/, '"lines":7}')`,
-      );
       await third.close();
-      const fourth = await visit(context);
-      await fourth.waitForSelector('.verdict.same');
-      expectSame(ofRun, await drawn(fourth));
+      for (const lines of ['7', '[[0,"covered",1]]']) {
+        const next = await visit(context);
+        await next.waitForSelector('.verdict.same');
+        expectSame(ofRun, await drawn(next));
+        await next.evaluate(
+          `localStorage['${FIRST}'] = localStorage['${FIRST}'].replace(/"lines":.*/, '"lines":${lines}}')`,
+        );
+        await next.close();
+      }
+      const last = await visit(context);
+      await last.waitForSelector('.verdict.same');
+      expectSame(ofRun, await drawn(last));
       await context.close();
     },
     PATIENCE,

@@ -118,6 +118,21 @@ describe.skipIf(reason)('the page as one file', () => {
     }
   });
 
+  it('works in a frame whose text is in its element, which may not write an address', async () => {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const errors: string[] = [];
+    page.on('pageerror', error => errors.push(error.message));
+    const text = readFileSync(join(WEB, 'kcovbox.html'), 'utf8');
+    await page.setContent('<!doctype html><iframe sandbox="allow-scripts"></iframe>');
+    await page.evaluate(`document.querySelector('iframe').srcdoc = ${JSON.stringify(text)}`);
+    const inner = page.frameLocator('iframe');
+    await inner.locator('.uplot').waitFor();
+    await inner.locator('.verdict.same').waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it('a file that is cut off is one sentence', async () => {
     const whole = readFileSync(FILE, 'utf8');
     const cut = whole.replace(/(id="files">[^<]{100000})[^<]*/, '$1');

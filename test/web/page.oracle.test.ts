@@ -94,6 +94,59 @@ describe.skipIf(reason)('the page', () => {
     expect(site.observed.errors).toEqual([]);
   });
 
+  it.each([
+    ['an empty file', 'file=', ''],
+    ['a file whose name has a million letters', `file=${'a'.repeat(1e6)}`, ''],
+    ['a datum that does not exist', 'unit=500&datum=nosuch', 'nosuch: there is no variable nosuch here'],
+    ['a datum that is none', 'datum=((&named=3', '((: a value is expected before the end'],
+  ])('an address with %s opens the run all the same', async (_, words, said) => {
+    const page = await opened(`#program=bare&${words}`);
+    expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
+    expect(await page.locator('.message').textContent()).toBe(said);
+    await page.close();
+  });
+
+  it('an address that waits for a page around it says where that is missing', async () => {
+    const page = await site.browser.newPage();
+    await page.goto(`${site.home}#embed=1&wait=1`);
+    await page.locator('.message', { hasText: 'is in the page around its frame' }).waitFor();
+    await page.close();
+  });
+
+  it('a folder that is dropped is one line, and the run stays', async () => {
+    const page = await opened('#program=bare');
+    const address = page.url();
+    await page.evaluate(`{
+      const folder = new File([], 'folder');
+      folder.arrayBuffer = () => Promise.reject(new DOMException('not found', 'NotFoundError'));
+      const drop = new Event('drop');
+      Object.defineProperty(drop, 'dataTransfer', { value: { files: [folder] } });
+      dispatchEvent(drop);
+    }`);
+    await page.locator('.message', { hasText: 'folder cannot be read' }).waitFor();
+    await settled(page);
+    expect(page.url()).toBe(address);
+    expect(await page.locator('.uplot').count()).toBe(1);
+    await page.close();
+  });
+
+  it('loads programs where the browser has no room to keep them', async () => {
+    const context = await site.browser.newContext();
+    const page = await context.newPage();
+    site.observed.add(page);
+    await page.goto(site.home);
+    await page.waitForSelector('.verdict.same');
+    await page.waitForFunction('navigator.serviceWorker.controller !== null');
+    const session = await context.newCDPSession(page);
+    const origin = new URL(site.home).origin;
+    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+    await page.locator('header select').selectOption('hello');
+    await page.waitForSelector('.verdict.same[title*="exit, status"]');
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
+    await context.close();
+  });
+
   it('the way back of the browser leads to the program before, at its moment', async () => {
     const page = await opened('#program=hello');
     await page.keyboard.press('n');

@@ -91,6 +91,23 @@ describe.skipIf(reason)('kcovbox serve', () => {
     PATIENCE,
   );
 
+  it('compiles where the browser keeps nothing', { timeout: PATIENCE }, async () => {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const errors: string[] = [];
+    page.on('pageerror', error => errors.push(error.message));
+    await page.addInitScript(`Object.defineProperty(window, 'sessionStorage', {
+      get() { throw new DOMException('denied', 'SecurityError'); },
+    })`);
+    await page.goto(home);
+    await page.getByRole('button', { name: 'Write C' }).click();
+    await page.getByLabel('C program').fill('int main(void) { return 3; }');
+    await page.getByRole('button', { name: 'Compile and run' }).click();
+    await page.waitForSelector('.verdict.same[title*="status 3"]');
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it('reads no file of the host for a program', { timeout: PATIENCE }, async () => {
     const main = 'int main(void) { return 0; }\n';
     const secrets = [

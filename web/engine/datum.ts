@@ -47,9 +47,11 @@ export class Data {
     this.#placeOf = placeOf;
   }
 
-  /** The datum is the one that has this name at this moment, also where the name means another. */
+  /**
+   * The datum is the one that has this name at this moment, also where the name means another. One
+   * that does not exist changes nothing.
+   */
   follow(what: string): void {
-    this.#followed = undefined;
     this.#followed = this.#named(what);
   }
 

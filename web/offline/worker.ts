@@ -26,7 +26,10 @@ const HASHED = /-\w{8,}(\/.*)?\.(js|css|packed)$/;
 
 async function fromNetwork(request: Request): Promise<Response> {
   const answer = await fetch(request);
-  if (answer.ok) await (await caches.open(CACHE)).put(request, answer.clone());
+  if (answer.ok)
+    try {
+      await (await caches.open(CACHE)).put(request, answer.clone());
+    } catch {} // no room: the page works, but not without a connection
   return answer;
 }
 
@@ -46,8 +49,8 @@ async function answerTo(request: Request): Promise<Response> {
 async function keep(urls: readonly string[]): Promise<void> {
   const cache = await caches.open(CACHE);
   const wanted = new Set(urls.filter(url => url.startsWith(scope.registration.scope)));
+  await dropOld(cache, wanted); // first, because it makes room
   for (const url of wanted) if (!(await cache.match(url))) await cache.add(url);
-  await dropOld(cache, wanted);
 }
 
 /** A new build has new names: scripts and styles that the page did not load are of an old one. */

@@ -26,9 +26,8 @@ async function requestProgram(): Promise<void> {
   if (!capsule || !load || !lines || !image) return;
   request(capsule);
   const file = words.has('program') ? words.get('file') : first.file;
-  // A folder from the address may be the name of a property of all objects, which has no list.
   // A folder may be called as what every object has, such as `constructor`: it has no list.
-  const [, inside = '', name = ''] = /(.*)\/(.*)/.exec(file ?? '') ?? [];
+  const [, inside = '', name = ''] = /^(.*)\/(.*)/.exec(file ?? '') ?? [];
   if (sources.names[inside]?.includes?.(name)) request(`${sources.folder}/${file}.packed`);
   request(lines);
   // While the program comes, the worker reads the lines.

@@ -5,7 +5,7 @@ import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened, Source
 import { Browse, type Way } from './browse.tsx';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
-import { awaitCapsule, tellVerdict } from './embedding.ts';
+import { awaitCapsule, tellVerdict, writeAddress } from './embedding.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
@@ -97,12 +97,20 @@ export function App() {
     async ({ unit, file, line, datum: what, named }: Place, { first, last }: Opened) => {
       const at = (to: number | undefined) =>
         to === undefined ? {} : { unit: Math.max(first, Math.min(to, last)) };
-      if (what !== undefined && named !== undefined && named !== unit)
-        await followHere(what, await client.ask('seek', at(named)));
+      // Moment and line are shown, also where the datum is none.
+      const tryToFollow = async (now: Focus): Promise<void> => {
+        if (what === undefined) return;
+        await followHere(what, now).catch((error: Error) => {
+          if (error.message === STOPPED) throw error;
+          setMessage(error.message);
+        });
+      };
+      const isElsewhere = named !== undefined && named !== unit;
+      if (what !== undefined && isElsewhere) await tryToFollow(await client.ask('seek', at(named)));
       const now = await client.ask('seek', at(unit));
       take(now);
       if (file !== undefined) setShown({ file, line: line ?? 1 });
-      if (what !== undefined && (named === undefined || named === unit)) await followHere(what, now);
+      if (!isElsewhere) await tryToFollow(now);
     },
     [client, take, followHere],
   );
@@ -219,6 +227,8 @@ export function App() {
       setAssets(all);
       const place = readPlace(location.hash);
       if (place.wait === undefined) await openPlace(place, all);
+      else if (parent === window)
+        throw new Error('the run of this address is in the page around its frame: open that page, or a file');
       else
         awaitCapsule(sent => {
           if (sent.kcovbox === 'capsule') void open(sent.bytes, sent.name, all, place);
@@ -235,7 +245,7 @@ export function App() {
     if (!focus) return;
     // A run of a file has no address.
     const hash = (program ?? run) ? writePlace(place) : '';
-    history.replaceState(null, '', hash || base.replace(/#.*/, ''));
+    writeAddress('replaceState', hash || base.replace(/#.*/, ''));
   }, [program, run, focus, shown, datum]);
 
   useEffect(() => {
@@ -362,8 +372,12 @@ export function App() {
   };
   const openFile = (file: File) =>
     doing(async () => {
+      if (!assets) throw new Error(`the page is still being loaded: open ${file.name} again`);
+      const bytes = await file.arrayBuffer().catch(() => {
+        throw new Error(`${file.name} cannot be read: open a file that is no folder`);
+      });
       leaveMenu();
-      if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
+      await open(new Uint8Array(bytes), file.name, assets, {});
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>
@@ -410,7 +424,7 @@ export function App() {
             : undefined
         }
         onProgram={id => {
-          history.pushState(null, '', writePlace({ embed, program: id })); // the browser's way back
+          writeAddress('pushState', writePlace({ embed, program: id })); // the browser's way back
           if (assets) void openProgram(id, assets);
         }}
         onFile={file => void openFile(file)}

@@ -17,3 +17,10 @@ export function awaitCapsule(take: (message: ToFrame) => void): () => void {
   send({ kcovbox: 'waiting' });
   return () => removeEventListener('message', heard);
 }
+
+/** A frame whose text is in its element (srcdoc) may not, and some browsers not so often. */
+export function writeAddress(way: 'pushState' | 'replaceState', url: string): void {
+  try {
+    history[way](null, '', url);
+  } catch {}
+}

@@ -58,7 +58,7 @@ function read(name: string): Kept | undefined {
 /** A person can write anything into the storage. */
 function isWhole(kept: Partial<Kept>): kept is Kept {
   const { path, text, line, lines } = kept;
-  const isLine = (row: unknown): boolean => Array.isArray(row) && Number.isSafeInteger(row[0]);
+  const isLine = (row: unknown): boolean => Array.isArray(row) && Number.isSafeInteger(row[0]) && row[0] >= 1;
   return (
     typeof path === 'string' &&
     typeof text === 'string' &&

@@ -12,6 +12,20 @@ const HARTS = [1, 2, 4];
 /** The text of this tab, which survives a reload. */
 const KEPT = 'kcovbox-program';
 
+function keptText(): string | null {
+  try {
+    return sessionStorage.getItem(KEPT);
+  } catch {
+    return null; // not allowed here
+  }
+}
+
+function keepText(text: string): void {
+  try {
+    sessionStorage.setItem(KEPT, text);
+  } catch {} // not allowed here, or no room
+}
+
 const FIRST = `#include <stdio.h>
 #include <unistd.h>
 
@@ -58,8 +72,9 @@ export function Own({
   const [isBusy, setBusy] = useState(false);
 
   const run = async (): Promise<void> => {
+    if (isBusy) return; // Ctrl+Enter again
     const source = editor.current?.state.doc.toString() ?? '';
-    sessionStorage.setItem(KEPT, source);
+    keepText(source);
     setBusy(true);
     setSaid('');
     try {
@@ -83,7 +98,7 @@ export function Own({
         return true;
       },
     };
-    const view = cEditor(place.current!, sessionStorage.getItem(KEPT) ?? FIRST, 'C program', [submit]);
+    const view = cEditor(place.current!, keptText() ?? FIRST, 'C program', [submit]);
     editor.current = view;
     return () => view.destroy();
   }, []);

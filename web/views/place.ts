@@ -24,6 +24,9 @@ export interface Followed {
   readonly level: number;
 }
 
+/** Letters of the name of a file. */
+const FILE_MAX = 1000;
+
 /** Anything that is no place is left out: anybody may write the address. */
 export function readPlace(hash: string): Place {
   const words = new URLSearchParams(hash.replace(/^#/, ''));
@@ -32,11 +35,12 @@ export function readPlace(hash: string): Place {
     return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   };
   const program = words.get('program') ?? '';
+  const file = words.get('file') ?? '';
   return {
     run: words.get('run') ?? undefined,
     program: /^[\w-]{1,40}$/.test(program) ? program : undefined,
     unit: number('unit'),
-    file: words.get('file') ?? undefined,
+    file: file !== '' && file.length <= FILE_MAX ? file : undefined,
     line: number('line'),
     datum: words.get('datum')?.slice(0, 200) || undefined,
     named: number('named'),
