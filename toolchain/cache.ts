@@ -224,7 +224,7 @@ function sweep(folder: string): void {
     if (unfinished(folder, name) !== undefined) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Removes what a failed build left: a linker killed by a full disk leaves a file beside its own. */
+/** Removes what a failed build left: a linker that was killed leaves a file beside its own. */
 function removeAll(temporary: string): void {
   const folder = dirname(temporary);
   for (const name of readdirSync(folder))
