@@ -1,5 +1,4 @@
 // The `kcovbox` command: one verb per file, registered here in the order of the help text.
-
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';

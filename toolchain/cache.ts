@@ -227,8 +227,10 @@ function sweep(folder: string): void {
 /** Removes what a failed build left: a linker that was killed leaves a file beside its own. */
 function removeAll(temporary: string): void {
   const folder = dirname(temporary);
-  for (const name of readdirSync(folder))
-    if (name.startsWith(basename(temporary))) rmSync(join(folder, name), { recursive: true, force: true });
+  try {
+    for (const name of readdirSync(folder))
+      if (name.startsWith(basename(temporary))) rmSync(join(folder, name), { recursive: true, force: true });
+  } catch {} // the error of the build is the one to report
 }
 
 /** The name of a product: `LABEL-HASHSUFFIX`. */

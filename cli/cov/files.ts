@@ -1,6 +1,5 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
-
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';

@@ -1,6 +1,5 @@
 // Finds an image without a path: the kernel, built here or packaged, in which PCs are return
 // addresses of hooks, or which has the identity that a trace names.
-
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
 import { builtKernels, type KnownKernel, kernelTitle, packagedKernels } from '../../host/kernels.ts';

@@ -1,6 +1,5 @@
 // `kcovbox cov report`, `cov stats`, `cov diff`, `cov explain` and `cov export`: they turn traces
 // into text, pages and files.
-
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,

@@ -1,5 +1,4 @@
 // The command line of `kcovbox debug`: reads lines from a terminal, a file or a pipe.
-
 import { createInterface } from 'node:readline';
 import { visible } from '../../emulator/base/words.ts';
 import { exhaust, type InPieces, KcovboxError } from '../../emulator/index.ts';

@@ -1,5 +1,4 @@
 // Names of addresses for listings.
-
 import { addrOf, type Elf } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
 import type { Naming } from './instructions.ts';

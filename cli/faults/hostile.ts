@@ -1,5 +1,4 @@
 // `kcovbox faults hostile`: a program many times with hostile devices, a seed for each run.
-
 import { type Command, Option } from 'commander';
 import { visible } from '../../emulator/base/words.ts';
 import { type Campaign, campaign } from '../../run/faults/hostile.ts';

@@ -1,5 +1,4 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
-
 import { Elf, Symbolizer } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
 import { crashOf, type Execution, type Executor, HALVES, parseProgram, programC } from '../../fuzz/index.ts';
@@ -47,7 +46,8 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   const units = execution.units.toLocaleString('en-US');
   writeTo(
     '-',
-    `${lines.join('')}${deferred}${execution.end}, ${units} instructions\n${visible(execution.console, '\n')}` +
+    `${lines.join('')}${deferred}${execution.end}, ${units} instructions\n` +
+      visible(execution.console, '\n') +
       `${title === undefined ? '' : `crash: ${title}\n`}`,
   );
   return title === undefined ? 0 : 1;

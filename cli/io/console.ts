@@ -3,7 +3,6 @@
 // discipline puts a CR before every LF, so removing one before each is its inverse). Input: typed
 // input, or that of a co-process, as it comes (live-input.ts); other input as a stream of bytes
 // with an end (run/feed.ts).
-
 import { fstatSync, readSync } from 'node:fs';
 import { visible } from '../../emulator/base/words.ts';
 import { PIECE } from '../../run/feed.ts';

@@ -1,5 +1,4 @@
 // A check on the terminal: what was decided, why, the path of the run, and what to type next.
-
 import colors from 'picocolors';
 import { visible } from '../../emulator/base/words.ts';
 import type { CheckScore, LabScore } from '../../grade/schema.ts';

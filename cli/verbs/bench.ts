@@ -1,6 +1,5 @@
 // `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same
 // run.
-
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { missingForPairs, type PairedRow, pairsTable, runPairs } from '../../bench/against.ts';

@@ -1,6 +1,5 @@
 // `kcovbox bugs`: historical bugs of BSD and Linux kernels, re-created in the guest kernel: a list,
 // the page of one, a run that shows it, and the score of a corpus of programs.
-
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';

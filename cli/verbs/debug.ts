@@ -1,5 +1,4 @@
 // `kcovbox debug`: a debugger for a recorded run that goes both ways, for people without GDB.
-
 import { createReadStream } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { visible } from '../../emulator/base/words.ts';

@@ -1,5 +1,4 @@
 // `kcovbox disasm`: an ELF file, or instruction words, as text (disasm/instructions.ts).
-
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';

@@ -1,5 +1,4 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -129,7 +128,8 @@ function table(scores: readonly LabScore[], { code, coverage }: Alike): string {
   const rows = scores.map(({ submission, points, of, status, checks }) => {
     const first = checks.find(check => check.status === status && status !== 'pass');
     const why = first ? `${first.id}: ${first.why}` : 'all checks passed';
-    return `${visible(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${visible(why)}\n`;
+    const grade = `${points}/${of}`.padStart(7);
+    return `${visible(submission.name).padEnd(width)} ${grade}  ${status.padEnd(7)} ${visible(why)}\n`;
   });
   const { mean, median } = summary(scores);
   const pairs = alikeText('alike', code) + alikeText('alike in coverage', coverage);

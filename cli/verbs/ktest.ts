@@ -1,5 +1,4 @@
 // `kcovbox ktest`: the tests inside the kernel (kernel/include/ktest.h), with coverage by test.
-
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { visible } from '../../emulator/base/words.ts';

@@ -1,5 +1,4 @@
 // `kcovbox lab`: coursework on a student's machine, and the kit for labs of one's own.
-
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -124,10 +123,7 @@ async function check(words: readonly string[], options: { chooseMutants?: true }
       say,
       tell: ({ what, fault }) => {
         if (fault !== undefined) failures++;
-        writeTo(
-          '-',
-          `  ${fault === undefined ? 'ok' : 'not ok'} ${what}${fault === undefined ? '' : `: ${visible(fault)}`}\n`,
-        );
+        writeTo('-', fault === undefined ? `  ok ${what}\n` : `  not ok ${what}: ${visible(fault)}\n`);
       },
     });
   }

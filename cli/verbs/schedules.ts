@@ -1,5 +1,4 @@
 // `kcovbox schedules`: a program many times, each time with another order of the harts.
-
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { visible } from '../../emulator/base/words.ts';

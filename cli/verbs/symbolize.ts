@@ -1,7 +1,6 @@
 // `kcovbox symbolize`: PCs on the command line or on standard input, functions and source lines on
 // standard output, like addr2line -afi. A PC is taken for what kcov records, the return address of
 // a hook call, if the image has such a call; `--addresses` turns that off.
-
 import type { Command } from 'commander';
 import {
   type Addr,

@@ -1,5 +1,4 @@
 // The answer for people.
-
 import { join } from 'node:path';
 import { visible } from '../../emulator/base/words.ts';
 import { counted } from '../../emulator/index.ts';

@@ -28,9 +28,10 @@ function functionRows(
 ): { name: string; line: number; hits: number }[] {
   const rows = new Map<string, { name: string; line: number; hits: number }>();
   for (const fn of file.functions as ProgramFunction[]) {
-    if (fn.line === 0 || whole.functionState(fn) === 'unknown') continue;
+    const state = whole.functionState(fn);
+    if (fn.line === 0 || state === 'unknown') continue;
     // The part of one test may leave open what all tests together prove: another test shows it.
-    if (whole.functionState(fn) === 'covered' && part.functionState(fn) === 'unknown') continue;
+    if (state === 'covered' && part.functionState(fn) === 'unknown') continue;
     const { hits } = part.functionCalls(fn);
     const name = visible(fn.name);
     const row = rows.get(name);

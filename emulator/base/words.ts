@@ -1,4 +1,4 @@
-// Words of messages.
+// Words and characters of messages.
 
 /** `1 hart`, `2 harts`. */
 export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;

@@ -1,5 +1,4 @@
 // Control characters in names from files never reach a terminal unescaped.
-
 import { describe, expect, it } from 'vitest';
 import { printableLine } from '../../cli/io/fail.ts';
 import { visible } from '../../emulator/base/words.ts';

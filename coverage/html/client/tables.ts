@@ -21,6 +21,7 @@ const KEYS: Record<string, (fn: FunctionRow) => string | number> = {
   name: fn => fn.name,
   share: fn => fn.covered / fn.total,
   points: fn => fn.total,
+  // Unknown lies between none and one; -1 is `seen`.
   calls: fn => (fn.calls === 0 && fn.isLeast ? 0.5 : Math.abs(fn.calls)),
   place: fn => fn.path,
 };
