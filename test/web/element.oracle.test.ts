@@ -126,8 +126,11 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
     const other = await popup;
     await other.waitForSelector('header');
     await other.waitForSelector('.verdict.none');
+    await other.locator('.message', { hasText: /is in the page around its frame/ }).waitFor();
     await other.waitForTimeout(500);
-    expect(await other.locator('.message').textContent()).toBe('');
+    expect(await other.locator('.message').textContent()).toBe(
+      'the run of this address is in the page around its frame: open that page, or a file',
+    );
     await tab.close();
     await other.close();
   });
