@@ -54,7 +54,6 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
 
   it.each([
     ['the device', { kcov: 'device', engine: 'interp' }],
-    ['the device and the JIT', { kcov: 'device', engine: 'jit', eager: true }],
     ['the device, 4 harts', { kcov: 'device', engine: 'interp', harts: 4 }],
     ['C hooks', { kcov: 'off', engine: 'interp' }],
   ] as const)('behaves as the real one: %s', async (_, options) => {
@@ -63,9 +62,14 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
     expect(status).toBe(0);
   });
 
-  it('leaves the same areas in every test of behaviour, by device, by JIT and in C', async () => {
-    const areas = async (options: Partial<MachineOptions>) =>
-      leftAreas((await start('behaviour', options, '-b')).text);
+  // With -b the program makes the same tests and shows its areas, too.
+  it('behaves and leaves the same areas in every test, by device, by JIT and in C', async () => {
+    const areas = async (options: Partial<MachineOptions>) => {
+      const { text, status } = await start('behaviour', options, '-b');
+      expect(failures(text)).toEqual([]);
+      expect(status).toBe(0);
+      return leftAreas(text);
+    };
     const device = await areas({ kcov: 'device', engine: 'interp' });
     expect(device.length).toBeGreaterThan(15);
     expect(await areas({ kcov: 'device', engine: 'jit', eager: true })).toEqual(device);

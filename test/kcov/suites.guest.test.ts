@@ -1,71 +1,23 @@
 // Programs in the style of the four systems' own kcov tests, written against those systems' headers
 // alone: they compile without a warning and pass. Their headers can be included one by one, in any
-// personality.
+// personality. suites.slow.test.ts compiles all code of the guest for all of them.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildProgram, DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
+import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { programFlags } from '../../toolchain/program.ts';
 import { initrd, kernel, run } from '../kernel/boot.ts';
 import { withScratch } from '../support/tools.ts';
+import { FIRST, OTHERS, PROGRAMS, suite, suiteTests } from './suites.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
-const PROGRAMS = resolve(import.meta.dirname, '../../guest-programs');
-/** Compiler flags of such programs. */
-const STRICT = [
-  '-Wall',
-  '-Wextra',
-  '-Wshadow',
-  '-Wno-unused-parameter',
-  '-Wno-unused-result',
-  '-Wno-sign-compare',
-];
-
-/** Program, dialect, arguments, and what the output holds at least. */
-const SUITES: [string, Dialect, string, RegExp][] = [
-  ['openbsd-regress', 'openbsd', '', /^ok cmp thread$/m],
-  ['openbsd-remote', 'openbsd', '', /^ok remote-interrupt in mode 2$/m],
-  ['netbsd-atf', 'netbsd', '', /^kcov_remote: passed$/m],
-  ['freebsd-atf', 'freebsd', '', /^cleaned: passed$/m],
-  ['bsd-executor', 'openbsd', '', /^ok executor$/m],
-  ['bsd-executor', 'netbsd', '', /^ok executor$/m],
-  ['bsd-executor', 'freebsd', '', /^ok executor$/m],
-  ['bsd-surroundings', 'openbsd', '', /^ok surroundings$/m],
-  ['bsd-surroundings', 'netbsd', '', /^ok surroundings$/m],
-  ['bsd-surroundings', 'freebsd', '', /^ok surroundings$/m],
-  ['linux-selftest', 'linux', '', /^# Totals: pass:14 fail:0 xfail:0 xpass:0 skip:0 error:0$/m],
-  ['linux-executor', 'linux', '', /^ok executor$/m],
-  ['linux-documented', 'linux', 'pc', /^0xffffffff8/],
-  ['linux-documented', 'linux', 'cmp', /^ip: 0xffffffff8\w+ type: 0x[0-7], arg1: /],
-  ['linux-documented', 'linux', 'remote', /^nothing$/m],
-];
-
-async function suite(name: string, dialect: Dialect): Promise<Uint8Array> {
-  const cflags = [...STRICT, '-Werror'];
-  return readFileSync(
-    (await buildProgram(join(PROGRAMS, `kcov-suites/${name}.c`), { dialect, cflags })).path,
-  );
-}
-
 describe.skipIf(!ready)('programs of the real systems', () => {
-  const harts = { ramBytes: 256 << 20, harts: 2 };
-  it.each(SUITES)('%s on %s %s', async (name, dialect, args, wanted) => {
-    const archive = initrd({ 'bin/t': await suite(name, dialect) });
-    const elf = await kernel(dialect);
-    for (const options of [
-      { kcov: 'device', engine: 'jit', eager: true },
-      { kcov: 'off', engine: 'interp' },
-    ] as const) {
-      const end = run(elf, archive, `init=/bin/t -- ${args}`, { ...harts, ...options });
-      expect(end.text).toMatch(wanted);
-      expect(end.text).not.toMatch(/^not ok|: failed/m);
-      expect(end.status).toBe(0);
-    }
-  });
+  suiteTests(FIRST, true);
+  suiteTests(OTHERS, false);
 
   it.each(['netbsd', 'freebsd'] as const)(
     'a test program of %s lists, chooses and fails as one of ATF',
