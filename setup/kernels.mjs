@@ -9,7 +9,7 @@ const PERSONALITIES = ['openbsd', 'netbsd', 'freebsd', 'linux'];
 /** Configurations of the tests of `npm test`; the slow ones build their own. */
 export function testKernels() {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true }).filter(
-    name => /\.test\.ts$/.test(name) && !/\.slow\.test\.ts$/.test(name),
+    name => /\.ts$/.test(name) && !/\.slow\.test\.ts$/.test(name),
   );
   const named = files.flatMap(name =>
     [...readFileSync(join(ROOT, 'test', name), 'utf8').matchAll(/\bprebuilt\('([a-z+-]+)'\)/g)].map(

@@ -1,44 +1,15 @@
-// Leaks: after each guest test program the kernel has as many free pages, objects of each size,
-// processes and descriptors as before, with one hart and with four. guest-programs/tests/leaks.c
-// runs each program three times.
-import { beforeAll, describe, expect, it } from 'vitest';
+// Leaks of each guest test program with four harts (leaks.slow.test.ts: with one), and programs that
+// take all there is.
+import { describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { prebuilt } from '../support/kernels.ts';
-import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
+import { failures, initrd, kernel, program, run } from './boot.ts';
+import { leakTests } from './leaks.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
-const CORE = [
-  'clocks',
-  'cpu-clocks',
-  'events',
-  'memory',
-  'priorities',
-  'processes',
-  'signals',
-  'stress',
-  'threads',
-];
-const NAMES = [...CORE, ...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS];
-
-describe.skipIf(!ready)('what programs leave behind', () => {
-  let archive: Uint8Array;
-  beforeAll(async () => {
-    const files: Record<string, Uint8Array> = { leaks: await program('tests/leaks.c') };
-    for (const name of NAMES) files[name] = await program(`tests/${name}.c`);
-    archive = initrd(files);
-  });
-
-  for (const harts of [1, 4])
-    it(`nothing, with ${harts} hart(s)`, async () => {
-      const append = `init=/leaks -- ${NAMES.map(name => `/${name}`).join(' ')}`;
-      const end = run(await kernel(), archive, append, { harts }, 40e9);
-      expect(failures(end.text)).toEqual([]);
-      expect(end.text.match(/^.*ok no_leak_[\w-]+$/gm)).toHaveLength(NAMES.length);
-      expect(end.status).toBe(0);
-    });
-});
+leakTests(ready, 4);
 
 describe.skipIf(!ready)('files that are closed under their users', () => {
   // A failure would be a use after free, so the kernel checks itself. The long doses:
