@@ -57,7 +57,7 @@ describe('the search finds', { timeout: 120_000 }, () => {
   });
 
   test('nothing without a fault, with the slow reference', () => {
-    const [, , policy, , reference] = FAULTS.find(([, , , , slow]) => slow !== undefined)!;
+    const [, , policy, , reference] = FAULTS.find(([, , , , slow]) => slow?.units !== undefined)!;
     expect(findFault(['none', [], policy, 1, reference!], PROFILE, SEED + 5000, 2)).toBe(-1);
   });
 });
