@@ -37,7 +37,7 @@ const options = { seed: 1, programs: 20, reference: kcovboxRunner('interp') };
 const profile = { ...INTEGER, pieces: 60, rounds: 1 };
 
 test('an engine agrees with itself', () => {
-  const result = runCampaign({ ...options, profile, subject: kcovboxRunner('interp') });
+  const result = runCampaign({ ...options, profile, subjects: [kcovboxRunner('interp')] });
   expect(result).toMatchObject({ programs: 20, different: 0, report: undefined });
 });
 
@@ -49,7 +49,7 @@ test.each([
   const result = runCampaign({
     ...options,
     profile: { ...profile, without: [wrong] },
-    subject: mutant(right, wrong),
+    subjects: [mutant(right, wrong)],
   });
   expect(result.different).toBeGreaterThan(0);
   const listing = result.report!.split('\n').filter(line => /^8\d{7}: /.test(line));

@@ -9,9 +9,9 @@ import { explain, shrink } from './shrink.ts';
 
 export interface CampaignResult {
   readonly programs: number;
-  /** Instructions that the subject retired in the programs, without the harness around them. */
+  /** Instructions that the subjects retired in the programs, without the harness around them. */
   readonly instructions: number;
-  /** Programs whose final states differ. */
+  /** Programs whose final states differ, of all subjects. */
   readonly different: number;
   /** Shrunk and listed: the first of them. */
   readonly report: string | undefined;
@@ -22,14 +22,15 @@ export interface CampaignOptions {
   readonly seed: number;
   readonly programs: number;
   readonly reference: ImageRunner;
-  readonly subject: CountingRunner;
+  /** Each runs the programs; the reference runs them once for all. */
+  readonly subjects: readonly CountingRunner[];
 }
 
 /** Programs per image: keeps an image within the RAM of every runner. */
 const BATCH = 400;
 
 export function runCampaign(options: CampaignOptions): CampaignResult {
-  const { profile, seed, reference, subject } = options;
+  const { profile, seed, reference, subjects } = options;
   const random = new Random(seed);
   let instructions = 0;
   let different = 0;
@@ -38,14 +39,18 @@ export function runCampaign(options: CampaignOptions): CampaignResult {
     const count = Math.min(BATCH, options.programs - done);
     const programs = Array.from({ length: count }, () => generateProgram(random, profile));
     const image = buildImage(programs);
-    const before = subject.instret;
-    const memory = subject.run(image);
-    instructions += subject.instret - before - harnessInstructions(image, programs, memory);
-    const found = compareMemories(image, reference.run(image), memory);
-    different += found.size;
-    const [first] = found.keys();
-    if (first !== undefined && report === undefined) {
-      report = `seed ${seedText(seed)}, program ${done + first}\n${reportOf(programs[first]!, reference, subject)}`;
+    const wanted = reference.run(image);
+    for (const subject of subjects) {
+      const before = subject.instret;
+      const memory = subject.run(image);
+      instructions += subject.instret - before - harnessInstructions(image, programs, memory);
+      const found = compareMemories(image, wanted, memory);
+      different += found.size;
+      const [first] = found.keys();
+      if (first !== undefined && report === undefined) {
+        const listed = reportOf(programs[first]!, reference, subject);
+        report = `seed ${seedText(seed)}, program ${done + first}, ${subject.name}\n${listed}`;
+      }
     }
   }
   return { programs: options.programs, instructions, different, report };

@@ -16,11 +16,17 @@ export class Comparison {
     this.#seed = seed;
   }
 
-  /** Runs so many programs of a profile on an engine and on an oracle; none may differ. */
-  run(engine: EngineKind, reference: ImageRunner, profile: Profile, programs: number, cpu?: string): void {
-    const subject = kcovboxRunner(engine, cpu);
-    const result = runCampaign({ profile, seed: this.#seed, programs, reference, subject });
-    const key = `${engine} and ${reference.name}`;
+  /** Runs so many programs of a profile on engines and on an oracle; none may differ. */
+  run(
+    engines: readonly EngineKind[],
+    reference: ImageRunner,
+    profile: Profile,
+    programs: number,
+    cpu?: string,
+  ): void {
+    const subjects = engines.map(engine => kcovboxRunner(engine, cpu));
+    const result = runCampaign({ profile, seed: this.#seed, programs, reference, subjects });
+    const key = `${engines.join(', ')} and ${reference.name}`;
     const total = this.#totals.get(key) ?? { programs: 0, instructions: 0 };
     this.#totals.set(key, {
       programs: total.programs + programs,
