@@ -28,10 +28,11 @@ const expectedMajors = () => {
 };
 
 /**
- * Arguments of vitest: `npm test` runs these on each version: all unit tests, the recorded runs
- * with their hashes, and the wrong command lines. The tests of the tarball and of whole runs start
- * each version themselves; `npm run test:slow` has all tests with a guest
- * (test/nodes.slow.test.ts).
+ * Arguments of vitest: `npm test` runs these on each version with KCOVBOX_AGAIN set: the unit
+ * tests, but those that are the same everywhere (vitest.config.ts), and with smaller doses
+ * (test/support/again.ts), the recorded runs with their hashes, and the wrong command lines. The
+ * tests of the tarball and of whole runs start each version themselves; `npm run test:slow` has all
+ * tests (test/nodes.slow.test.ts).
  */
 export const NODE_TESTS = [
   ['--project', 'unit'],

@@ -10,15 +10,15 @@ const NO_TALLY = { passed: 0, skipped: 0, failures: [], files: [] };
 /**
  * Runs vitest with the Node.js at `node`; `{ passed, skipped, failures, files }` as
  * test/support/tally.ts writes it. A run that failed without a failed test, or without any test,
- * has one failure.
+ * has one failure. `isAgain`: the same tests ran on another version (test/support/again.ts).
  */
-export function vitest(node, args, { cwd = ROOT, stdio = 'inherit' } = {}) {
+export function vitest(node, args, { cwd = ROOT, stdio = 'inherit', isAgain = false } = {}) {
   const path = join(ROOT, '.cache', `tally-${process.pid}.json`);
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const reporters = ['default', join(SUPPORT, 'second-attempts.ts'), join(SUPPORT, 'tally.ts')];
   const script = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const command = [script, 'run', ...reporters.map(name => `--reporter=${name}`), ...args];
-  const env = { ...process.env, KCOVBOX_TALLY: path };
+  const env = { ...process.env, KCOVBOX_TALLY: path, ...(isAgain && { KCOVBOX_AGAIN: '1' }) };
   const { status, signal } = spawnSync(node, command, { cwd, stdio, env });
   const tally = read(path);
   if (tally.failures.length > 0 || (status === 0 && tally.passed > 0)) return tally;

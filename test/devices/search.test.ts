@@ -1,8 +1,9 @@
 // A short dose of random device programs; test/devices/search.slow.test.ts has the long one. And
 // faults that only the limits of host time and memory can find.
 
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Edu } from '../../devices/edu.ts';
+import { describeOnce } from '../support/again.ts';
 import { seedFromEnvironment } from '../support/random.ts';
 import { HOST_LIMITS } from './search/limits.ts';
 import { Search } from './search/search.ts';
@@ -13,7 +14,7 @@ it('no program of a guest throws in a device or costs more than its budget', () 
 }, 120_000);
 
 // They measure the host's time and memory, so they get a second attempt, as the oracles do.
-describe('the limits of the host find', { timeout: 120_000, retry: 1 }, () => {
+describeOnce('the limits of the host find', { timeout: 120_000, retry: 1 }, () => {
   const { write } = Edu.prototype;
 
   /** The report of a search while each store to the edu device does this first. */

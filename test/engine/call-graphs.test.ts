@@ -5,11 +5,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';
 import { Links } from '../../emulator/engine/jit/cache/links.ts';
+import { describeOnce, dose } from '../support/again.ts';
 import { searchGraphs } from '../support/call-graphs/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x100);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 6);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(6));
 /** Faults are found early from here. */
 const FAULT_SEED = 0x200;
 
@@ -23,22 +24,22 @@ test(`compiled call graphs leave what interpreted ones leave, seed ${seedText(SE
   expect(regions).toBeGreaterThan(PROGRAMS);
 });
 
-test('the search finds a callee in the wrong place of a table, and makes the graph small', {
-  timeout: 120_000,
-}, () => {
-  const { add } = Links.prototype;
-  vi.spyOn(Links.prototype, 'add').mockImplementation(function (this: Links, module) {
-    add.call(this, module);
-    for (const [i, { callers }] of module.callees.entries()) if (i > 0) callers.set(module, i - 1);
+describeOnce('the search finds', { timeout: 120_000 }, () => {
+  test('a callee in the wrong place of a table, and makes the graph small', () => {
+    const { add } = Links.prototype;
+    vi.spyOn(Links.prototype, 'add').mockImplementation(function (this: Links, module) {
+      add.call(this, module);
+      for (const [i, { callers }] of module.callees.entries()) if (i > 0) callers.set(module, i - 1);
+    });
+    const { found, programs } = searchGraphs(FAULT_SEED, 30);
+    console.info(`a callee in the wrong place: program ${programs}, ${JSON.stringify(found)}`);
+    expect(found?.graph.functions.length).toBeLessThanOrEqual(4);
   });
-  const { found, programs } = searchGraphs(FAULT_SEED, 30);
-  console.info(`a callee in the wrong place: program ${programs}, ${JSON.stringify(found)}`);
-  expect(found?.graph.functions.length).toBeLessThanOrEqual(4);
-});
 
-test('the search finds stores to translated pages that are not announced', { timeout: 120_000 }, () => {
-  vi.spyOn(DecodedPages.prototype, 'protect').mockImplementation(() => {});
-  const { found, programs } = searchGraphs(FAULT_SEED, 30, false);
-  console.info(`stores that are not announced: program ${programs}`);
-  expect(found).toBeDefined();
+  test('stores to translated pages that are not announced', () => {
+    vi.spyOn(DecodedPages.prototype, 'protect').mockImplementation(() => {});
+    const { found, programs } = searchGraphs(FAULT_SEED, 30, false);
+    console.info(`stores that are not announced: program ${programs}`);
+    expect(found).toBeDefined();
+  });
 });

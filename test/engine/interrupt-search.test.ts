@@ -2,13 +2,14 @@
 // (test/support/interrupts/): it is taken exactly there, and the rest is as in single steps.
 // interrupt-search.slow.test.ts has the long dose. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
 
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Clock } from '../../emulator/machine/clock.ts';
+import { describeOnce, dose } from '../support/again.ts';
 import { searchInterrupts } from '../support/interrupts/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x1d7e);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 6);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || dose(6));
 const ARRIVALS = 60;
 
 afterEach(() => void vi.restoreAllMocks());
@@ -29,7 +30,7 @@ const FAULTS: Readonly<Record<string, () => void>> = {
   },
 };
 
-describe('the search finds', { timeout: 120_000 }, () => {
+describeOnce('the search finds', { timeout: 120_000 }, () => {
   test.each(Object.entries(FAULTS))('%s', (name, inject) => {
     inject();
     const { how, programs } = searchInterrupts(SEED, PROGRAMS, ARRIVALS);

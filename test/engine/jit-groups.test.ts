@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
+import { dose } from '../support/again.ts';
 import { type EngineFactory, Flat, interpreter, jit, RAM_BASE } from '../support/flat.ts';
 import { NO_TRACING } from '../support/shapes/hooks.ts';
 import { compareEngines } from '../support/shapes/program.ts';
@@ -108,7 +109,7 @@ describe('coverage hooks among address groups', () => {
   const modes = ['off', 'pc', 'cmp'] as const;
   const rows = modes.flatMap(mode => [84, 90, 184, 195, 300, 380].map(size => [mode, size] as const));
   test.each(rows)('mode %s, %i groups: compiled code records what the interpreter does', (mode, size) => {
-    for (const seed of [1, 2, 3]) {
+    for (let seed = 1; seed <= dose(3); seed++) {
       const pieces = [{ kind: 'hooked', size, seed }] as const;
       const tracing = { ...NO_TRACING, mode, words: 3000 };
       const program = { pieces, seed, offset: 0, tracing };

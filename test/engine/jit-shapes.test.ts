@@ -2,7 +2,7 @@
 // they leave interpreted, after any number of instructions. And the search is tested itself: it
 // finds faults that are put into the JIT.
 
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';
 import { JitOps } from '../../emulator/engine/jit/emit/ops.ts';
 import type { InlineFamily } from '../../emulator/engine/jit/inline-call.ts';
@@ -10,12 +10,13 @@ import type { Group } from '../../emulator/engine/jit/region/groups.ts';
 import { SINK } from '../../emulator/hart/layout.ts';
 import { LocalPool } from '../../emulator/wasm/local.ts';
 import { CodeWriter } from '../../emulator/wasm/module.ts';
+import { describeOnce, dose } from '../support/again.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 import type { Piece } from '../support/shapes/pieces.ts';
 import { search } from '../support/shapes/search.ts';
 
 const SEED = seedFromEnvironment(0x5a9e5);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 8);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(8));
 
 /** The current fault of the JIT; set by a test. */
 const fault = vi.hoisted(() => ({ name: '' }));
@@ -151,7 +152,7 @@ const KINDS: Readonly<Record<string, readonly Piece['kind'][]>> = {
 /** Faults that are looked for in warm regions; the others are in hot ones. */
 const WARM = ['an exit forgets the instructions of its block', 'a register is not written through'];
 
-describe('a fault in the JIT is found', () => {
+describeOnce('a fault in the JIT is found', () => {
   test.each(Object.entries(FAULTS))('%s', { timeout: 300_000 }, (name, inject) => {
     fault.name = name;
     inject();

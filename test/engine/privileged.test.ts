@@ -3,6 +3,7 @@
 // walker. The short dose; privileged.slow.test.ts has the long one.
 
 import { describe, expect, test } from 'vitest';
+import { describeOnce, dose } from '../support/again.ts';
 import { FAULTS, findFault } from '../support/privileged/faults.ts';
 import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
@@ -13,7 +14,7 @@ const PROFILE = { steps: 40, rounds: 3, isPortable: false };
 
 describe('programs about privilege', { timeout: 120_000 }, () => {
   test('run on the JIT as on the interpreter', () => {
-    const programs = 3;
+    const programs = dose(3);
     const result = searchPrivileged({
       profile: PROFILE,
       seed: SEED,
@@ -49,7 +50,7 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the search finds', { timeout: 120_000 }, () => {
+describeOnce('the search finds', { timeout: 120_000 }, () => {
   test.each(FAULTS.map(fault => ({ name: fault[0], fault })))('$name', ({ fault }) => {
     const found = findFault(fault, PROFILE, SEED + 5000, 30);
     console.log(`found by program ${found}`);

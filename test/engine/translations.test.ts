@@ -9,6 +9,7 @@ import * as L from '../../emulator/hart/layout.ts';
 import { Tlb } from '../../emulator/hart/tlb.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
+import { describeOnce } from '../support/again.ts';
 import { type EngineFactory, Flat, interpreter, jit, RAM_BASE } from '../support/flat.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -152,7 +153,7 @@ const isFaultFound = (programs: number): boolean =>
   });
 const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
 
-describe('a fault is found', () => {
+describeOnce('a fault is found', () => {
   afterEach(() => vi.restoreAllMocks());
 
   test('an entry of the last level keeps its translation', () => {

@@ -4,6 +4,7 @@
 // the one of a machine that looks at every page. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
 
 import { expect, test } from 'vitest';
+import { dose } from '../support/again.ts';
 import { DirtyWatch } from '../support/dirty-watch.ts';
 import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { privilegedProgram } from '../support/privileged/program.ts';
@@ -11,7 +12,7 @@ import { type Configuration, runPrivileged } from '../support/privileged/search.
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0xd1);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 2);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || dose(2));
 const PROFILE = { steps: 120, rounds: 6, isPortable: false };
 const UNITS = 150_000;
 const CONFIGURATIONS = [INTERPRETER, EAGEREST, POLICIES[2]!, POLICIES[4]!];

@@ -6,15 +6,16 @@
 import { describe, expect, test } from 'vitest';
 import { Machine, MIB, RAM_BASE, type Snapshot, stateHash } from '../../emulator/index.ts';
 import { RESET_CHECK } from '../../emulator/machine/snapshots.ts';
+import { dose } from '../support/again.ts';
 import { EAGEREST, INTERPRETER } from '../support/privileged/policies.ts';
 import { privilegedProgram } from '../support/privileged/program.ts';
 import { runPrivileged } from '../support/privileged/search.ts';
 import { Random, seedFromEnvironment } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x5a9);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 2);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || dose(2));
 const PROFILE = { steps: 120, rounds: 6, isPortable: false };
-const UNITS = 120_000;
+const UNITS = 60_000;
 const AHEAD = 3000;
 
 describe('a machine', () => {
