@@ -1,5 +1,5 @@
-// All unit tests and tests with a guest on the other versions of Node.js. `npm test` runs those that
-// NODE_TESTS of setup/nodes.mjs names.
+// All unit tests and tests with a guest on the other versions of Node.js. `npm test` runs those
+// that NODE_TESTS of setup/nodes.mjs names.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

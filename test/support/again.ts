@@ -1,6 +1,6 @@
 // `npm test` runs the unit tests whole on one version of Node.js, and again on the others with
-// KCOVBOX_AGAIN set. What a version can change is V8's code and Node's modules, so each kind of
-// program runs again; that a search finds the faults it must find is shown once.
+// KCOVBOX_AGAIN set. A version can change V8's code and Node's modules, so each kind of program
+// runs again; one version is enough to show that the searches find faults.
 import { describe } from 'vitest';
 
 const isAgain = Boolean(process.env['KCOVBOX_AGAIN']);
