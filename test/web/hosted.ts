@@ -7,12 +7,17 @@ import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
 import { buildPage, Observed, settled, WEB } from './built.ts';
 
+/** The run and all views are there, or a line says why not. */
+const READY = '.uplot, .message:not(:empty)';
+
 export class Hosted {
   browser!: Browser;
   /** The address of the folder, which ends with a slash. */
   home!: string;
   readonly observed = new Observed();
   #server: Server | undefined;
+  /** Pages that no test uses. */
+  readonly #free: Page[] = [];
 
   async start(prefix: string, flags: readonly string[]): Promise<void> {
     buildPage();
@@ -29,13 +34,40 @@ export class Hosted {
   }
 
   /** The page at a place, when its run and all views are there. */
-  async opened(hash = '', width = 1400): Promise<Page> {
+  async opened(hash = '', width = 1400, ready = '.uplot'): Promise<Page> {
     const page = await this.browser.newPage({ viewport: { width, height: 860 } });
     this.observed.add(page);
     await page.goto(`${this.home}${hash}`);
-    await page.waitForSelector('.uplot');
+    await page.waitForSelector(ready);
     await settled(page);
     return page;
+  }
+
+  /**
+   * The same in a page of an earlier test, where there is one: Chromium takes 5 s of a processor to
+   * load a page and 3 s for another program in it. Without a place, whatever that test has opened.
+   * Tests hand theirs over with `leave`; a page whose test failed is not used again.
+   */
+  async at(hash?: string): Promise<Page> {
+    const page = this.#free.pop();
+    if (!page) return this.opened(hash, 1400, READY);
+    const close = page.locator('.moments').getByRole('button', { name: 'close' });
+    if ((await close.count()) > 0) await close.click();
+    if (hash === undefined) return page;
+    await page.evaluate(`new Promise(done => {
+      const hash = ${JSON.stringify(hash)};
+      if (location.hash === hash) return done();
+      addEventListener('hashchange', () => setTimeout(done), { once: true });
+      location.hash = hash;
+    })`);
+    await settled(page);
+    await page.waitForSelector(READY);
+    return page;
+  }
+
+  /** Hands a page over to the test that comes next. */
+  leave(page: Page): void {
+    this.#free.push(page);
   }
 }
 

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Frame, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROGRAMS } from '../../web/assets/programs.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
-import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { expectRecorded, INLINED } from './recorded.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the page as one file skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -52,19 +52,20 @@ describe.skipIf(reason)('the page as one file', () => {
     expect(statSync(FILE).size).toBeLessThanOrEqual(3_000_000);
   });
 
-  it.each(PROGRAMS.filter(({ dialect }) => dialect === 'openbsd').map(({ id }) => id))(
-    'from the disk, without a network, %s is the run that Node recorded',
-    async id => {
-      const page = await opened(`#program=${id}`);
-      const own = page.locator('.verdict');
-      expect(await own.textContent()).toBe('identical to the recorded run');
-      expect(await own.getAttribute('title')).toContain(capsuleOf(id).manifest.outcome.stateHash);
-      expect(await page.locator('header select').inputValue()).toBe(id);
-      await page.locator('.l-covered').first().waitFor();
-      await page.context().close();
-    },
-    PATIENCE,
-  );
+  // One hart and two; the worker is that of the folder, which page.oracle.test.ts gives all programs.
+  // recorded.slow.test.ts opens each of them in the file.
+  it('from the disk, without a network, its programs are the runs that Node recorded', async () => {
+    const page = await opened('#program=race');
+    const menu = page.locator('header select');
+    const ids = await menu.locator('option').evaluateAll(all => all.map(one => one.getAttribute('value')));
+    expect(ids).toEqual(INLINED);
+    await expectRecorded(page, 'race');
+    await page.locator('.l-covered').first().waitFor();
+    await menu.selectOption('bare');
+    await settled(page);
+    await expectRecorded(page, 'bare');
+    await page.context().close();
+  });
 
   it('shows another program, lines of the kernel, and goes back', async () => {
     const page = await opened();

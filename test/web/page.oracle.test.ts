@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { PROGRAMS } from '../../web/assets/programs.ts';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
-import { capsuleOf, PATIENCE, settled, WEB } from './built.ts';
+import { PATIENCE, settled, WEB } from './built.ts';
 import { hosted } from './hosted.ts';
+import { expectConsole, expectIgnored, expectRecorded, IDS } from './recorded.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -32,29 +32,21 @@ describe.skipIf(reason)('the page', () => {
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
 
-  it.each(PROGRAMS.map(({ id }) => id))(
+  // In one page, as a reader goes through the menu; recorded.slow.test.ts opens each by its address.
+  it.each(IDS)(
     '%s is the run that Node recorded',
     async id => {
-      const { outcome } = capsuleOf(id).manifest;
-      const page = await opened(`#program=${id}`);
-      const verdict = page.locator('.verdict');
-      expect(await verdict.textContent()).toBe('identical to the recorded run');
-      expect(await verdict.getAttribute('title')).toContain(outcome.stateHash);
-      await page.getByTitle('to the end of the run').click();
-      await settled(page);
-      const wanted = new TextDecoder().decode(capsuleOf(id).console()).trimEnd().split('\n').at(-1)!;
-      const last = page.locator('.terminal .xterm-accessibility-tree > div', {
-        hasText: wanted.slice(0, 60).trim(),
-      });
-      await last.first().waitFor({ state: 'attached' });
-      await page.close();
+      const page = await site.at(`#program=${id}`);
+      await expectRecorded(page, id);
+      await expectConsole(page, id);
+      site.leave(page);
     },
     PATIENCE,
   );
 
   it('says what differs when the run is not the recorded one', async () => {
     // The same capsule with another state hash: version 1 of the format has no seal to mend.
-    const page = await opened('#program=hello');
+    const page = await site.at('#program=hello');
     const whole = join(dir, 'not-a.kcapsule');
     writeFileSync(whole, 'PK this is no capsule');
     await page.locator('input[type=file]').setInputFiles(whole);
@@ -63,11 +55,11 @@ describe.skipIf(reason)('the page', () => {
     await page.locator('header select').selectOption('hello');
     await settled(page);
     expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
-    await page.close();
+    site.leave(page);
   });
 
   it('of an inlined function of the C library it shows the call, where there is a text', async () => {
-    const page = await opened('#program=lines');
+    const page = await site.at('#program=lines');
     await page.locator('.cm-line').first().waitFor();
     expect(await page.locator('.source h2').textContent()).toBe('lines.c');
     expect(await page.locator('.state .calls').textContent()).toMatch(/^getchar .* inlinedmain lines\.c:\d+/);
@@ -78,20 +70,13 @@ describe.skipIf(reason)('the page', () => {
     expect(await page.locator('.source').textContent()).toContain(
       'The text of this file is not in the page.',
     );
-    await page.close();
+    site.leave(page);
   });
 
   it('a file of the address that the page has not is no error, also on a later visit', async () => {
-    const context = await site.browser.newContext();
-    for (const file of ['nowhere/x.c', 'constructor/x.c', '__proto__/x.c', 'x.c', '/']) {
-      const page = await context.newPage();
-      site.observed.add(page);
-      await page.goto(`${site.home}#program=bare&file=${encodeURIComponent(file)}&line=1`);
-      await page.waitForSelector('.verdict.same');
-      await page.close();
-    }
-    await context.close();
-    expect(site.observed.errors).toEqual([]);
+    // One that every object has, one that is no own name of any, one in no folder; the other kinds:
+    // recorded.slow.test.ts.
+    await expectIgnored(site, ['constructor/x.c', '__proto__/x.c', 'x.c']);
   });
 
   it.each([
@@ -100,10 +85,12 @@ describe.skipIf(reason)('the page', () => {
     ['a datum that does not exist', 'unit=500&datum=nosuch', 'nosuch: there is no variable nosuch here'],
     ['a datum that is none', 'datum=((&named=3', '((: a value is expected before the end'],
   ])('an address with %s opens the run all the same', async (_, words, said) => {
-    const page = await opened(`#program=bare&${words}`);
+    const hash = `#program=bare&${words}`;
+    // A file is looked for while the page starts, a datum when the run is there.
+    const page = words.startsWith('file=') ? await opened(hash) : await site.at(hash);
     expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
     expect(await page.locator('.message').textContent()).toBe(said);
-    await page.close();
+    site.leave(page);
   });
 
   it('an address that waits for a page around it says where that is missing', async () => {
@@ -114,7 +101,7 @@ describe.skipIf(reason)('the page', () => {
   });
 
   it('a folder that is dropped is one line, and the run stays', async () => {
-    const page = await opened('#program=bare');
+    const page = await site.at('#program=bare');
     const address = page.url();
     await page.evaluate(`{
       const folder = new File([], 'folder');
@@ -127,7 +114,7 @@ describe.skipIf(reason)('the page', () => {
     await settled(page);
     expect(page.url()).toBe(address);
     expect(await page.locator('.uplot').count()).toBe(1);
-    await page.close();
+    site.leave(page);
   });
 
   it('loads programs where the browser has no room to keep them', async () => {
@@ -148,7 +135,7 @@ describe.skipIf(reason)('the page', () => {
   });
 
   it('the way back of the browser leads to the program before, at its moment', async () => {
-    const page = await opened('#program=hello');
+    const page = await site.at('#program=hello');
     await page.keyboard.press('n');
     await settled(page);
     const unit = await unitOf(page);
@@ -161,7 +148,7 @@ describe.skipIf(reason)('the page', () => {
     expect(await unitOf(page)).toBe(unit);
     await page.goForward();
     await page.locator('.source h2', { hasText: 'bare.c' }).waitFor({ timeout: 20_000 });
-    await page.close();
+    site.leave(page);
   });
 
   it('shows no text below the name of another file', async () => {
@@ -182,7 +169,7 @@ describe.skipIf(reason)('the page', () => {
   });
 
   it('goes both ways: forth and back is the same place, by keys and by buttons', async () => {
-    const page = await opened('#program=kcov-openbsd');
+    const page = await site.at('#program=kcov-openbsd');
     const first = await unitOf(page);
     const units = [first];
     for (let i = 0; i < 4; i++) {
@@ -203,11 +190,11 @@ describe.skipIf(reason)('the page', () => {
     await page.keyboard.press('N');
     await settled(page);
     expect(await unitOf(page)).toBeLessThan(next);
-    await page.close();
+    site.leave(page);
   });
 
   it('a click on a line lists its moments, and a moment shows the state', async () => {
-    const page = await opened('#program=kcov-openbsd');
+    const page = await site.at('#program=kcov-openbsd');
     const call = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
     await call.click();
     await settled(page);
@@ -217,11 +204,11 @@ describe.skipIf(reason)('the page', () => {
     expect(await page.locator('.l-now').textContent()).toContain('read(-1, NULL, 0)');
     expect(await page.locator('.state').textContent()).toContain('records PCs');
     expect(await page.locator('.word0').textContent()).toBe('0');
-    await page.close();
+    site.leave(page);
   });
 
   it('lines of the program ran as often as they did', async () => {
-    const page = await opened('#program=kcov-openbsd');
+    const page = await site.at('#program=kcov-openbsd');
     const hits = async (text: string): Promise<string | null> => {
       const line = page.locator('.cm-line', { hasText: text }).first();
       await line.waitFor();
@@ -236,11 +223,11 @@ describe.skipIf(reason)('the page', () => {
     // Its page is not mapped yet: the store traps once, and then runs once.
     expect(await hits('area[0] = 0;')).toBe('1');
     expect(await hits('err(1, "KIOENABLE")')).toBe('0');
-    await page.close();
+    site.leave(page);
   });
 
   it('who wrote this last: a store before the moment', async () => {
-    const page = await opened('#program=kcov-openbsd');
+    const page = await site.at('#program=kcov-openbsd');
     await page.locator('.cm-line', { hasText: 'if (ioctl(fd, KIOSETBUFSIZE' }).click();
     await settled(page);
     await page.locator('.moments li button').first().click();
@@ -250,11 +237,11 @@ describe.skipIf(reason)('the page', () => {
     await settled(page);
     expect(await page.locator('.message').textContent()).toMatch(/^words was last written here: main at /);
     expect(await unitOf(page)).toBeLessThan(before);
-    await page.close();
+    site.leave(page);
   });
 
   it('a breakpoint stops in both directions', async () => {
-    const page = await opened('#program=kcov-openbsd');
+    const page = await site.at('#program=kcov-openbsd');
     const line = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
     await line.hover(); // unlike scrollIntoViewIfNeeded, also while the editor draws lines again
     const box = (await line.boundingBox())!;
@@ -270,22 +257,22 @@ describe.skipIf(reason)('the page', () => {
     await page.keyboard.press('C');
     await settled(page);
     expect(await unitOf(page)).toBe(there);
-    await page.close();
+    site.leave(page);
   });
 
   it('the address names program, moment and line', async () => {
-    const page = await opened('#program=hello');
+    const page = await site.at('#program=hello');
     await page.keyboard.press('n');
     await settled(page);
     const [unit, address] = [await unitOf(page), page.url()];
-    await page.close();
+    site.leave(page);
     const again = await opened(address.slice(address.indexOf('#')));
     expect(await unitOf(again)).toBe(unit);
     await again.close();
   });
 
-  it.each([420, 1400])('fits a window %i pixels wide', async width => {
-    const page = await opened('#program=kcov-linux', width);
+  it.each([1400, 420])('fits a window %i pixels wide', async width => {
+    const page = width === 1400 ? await site.at('#program=kcov-linux') : await opened('#program=bare', width);
     const wide = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
@@ -302,18 +289,19 @@ describe.skipIf(reason)('the page', () => {
       .evaluateAll(labels => labels.map(label => label.getBoundingClientRect().top));
     expect(tops).toHaveLength(2);
     expect(new Set(tops).size).toBe(1);
-    await page.close();
+    if (width === 1400) site.leave(page);
+    else await page.close();
   });
 
   it('opens another capsule while one still runs', async () => {
-    const page = await opened('#program=hello');
+    const page = await site.at('#program=hello');
     await page.locator('header select').selectOption('race');
     await page.locator('header select').selectOption('constants');
     await page.locator('.source h2', { hasText: /constants\.c$/ }).waitFor();
     await settled(page);
     expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
     expect(await page.locator('.message').textContent()).toBe('');
-    await page.close();
+    site.leave(page);
   });
 
   it(

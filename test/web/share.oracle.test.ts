@@ -58,21 +58,22 @@ describe.skipIf(reason)('sharing a run', () => {
   async function shared(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Share' }).click();
     const address = await page.locator('.sharing input').inputValue();
-    await page.getByRole('button', { name: 'Close' }).first().click();
+    await close(page);
     return address;
   }
+  const close = (page: Page) => page.getByRole('button', { name: 'Close' }).first().click();
 
-  it.each(['hello', 'race', 'kcov-linux'])(
+  it.each(['race', 'kcov-linux'])(
     '%s fits into an address, which is the same run, moment and line elsewhere',
     async id => {
-      const page = await opened(`${site.home}#program=${id}`);
+      const page = await site.at(`#program=${id}`);
       await page.keyboard.press('n');
       await settled(page);
       const unit = await page.locator('.unit input').inputValue();
       const now = await page.locator('.l-now').textContent();
       const address = await shared(page);
       expect(new URL(address).hash.length).toBeLessThanOrEqual(8192);
-      await page.context().close();
+      site.leave(page);
 
       const other = await opened(address);
       expect(await verdictOf(other)).toBe('identical to the recorded run');
@@ -101,13 +102,13 @@ describe.skipIf(reason)('sharing a run', () => {
         cwd: dir,
       });
       expect(ran.status).toBe(7);
-      const page = await opened(`${site.home}#program=hello`);
+      const page = await site.at('#program=hello');
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.locator('.verdict.same[title*="status 7"]').waitFor();
-      expect(page.url()).toBe(site.home); // a file has no address
+      await expect.poll(() => page.url()).toBe(site.home); // a file has no address
       const { hash } = new URL(await shared(page));
       expect(hash.length).toBeLessThan(8192);
-      await page.context().close();
+      site.leave(page);
       const file = await opened(pathToFileURL(join(WEB, 'kcovbox.html')).href + hash);
       expect(await verdictOf(file)).toBe('identical to the recorded run');
       await file.context().close();
@@ -121,7 +122,7 @@ describe.skipIf(reason)('sharing a run', () => {
       const [source, capsule] = [join(dir, 'own.c'), join(dir, 'own.kcapsule')];
       writeFileSync(source, '#include <stdio.h>\nint main(void) { return puts("own") < 0; }\n');
       expect(kcovbox(['run', '--record', capsule, source], { cwd: dir }).status).toBe(0);
-      const page = await opened(`${site.home}#program=hello`);
+      const page = await site.at('#program=hello');
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.locator('.message', { hasText: /^$/ }).waitFor({ state: 'attached' });
       await settled(page);
@@ -136,7 +137,8 @@ describe.skipIf(reason)('sharing a run', () => {
       await download.saveAs(saved);
       expect(download.suggestedFilename()).toBe('own.kcapsule');
       expect(Buffer.compare(readFileSync(saved), readFileSync(capsule))).toBe(0);
-      await page.context().close();
+      await close(page);
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -144,7 +146,7 @@ describe.skipIf(reason)('sharing a run', () => {
   it(
     'a program of the menu is saved whole',
     async () => {
-      const page = await opened(`${site.home}#program=hello`);
+      const page = await site.at('#program=hello');
       await page.getByRole('button', { name: 'Share' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -156,7 +158,8 @@ describe.skipIf(reason)('sharing a run', () => {
       expect(parts.every(({ isPresent }) => isPresent)).toBe(true);
       const again = kcovbox(['replay', saved], { cwd: dir });
       expect(again.stderr).toContain('the same run');
-      await page.context().close();
+      await close(page);
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -178,11 +181,11 @@ describe.skipIf(reason)('sharing a run', () => {
       const run = forged(manifest => {
         manifest.outcome.stateHash = '0123456789abcdef';
       });
-      const page = await opened(`${site.home}#run=${run}`);
+      const page = await site.at(`#run=${run}`);
       expect(await verdictOf(page)).toMatch(
         /^not the recorded run: stateHash is \w{16}, was 0123456789abcdef$/,
       );
-      await page.context().close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -230,14 +233,16 @@ describe.skipIf(reason)('sharing a run', () => {
         }),
       /^the capsule has no program, and this page has none with sha256 0000000000000000\.\.\./,
     ],
-  ])('an address with a run %s is one sentence, and the page goes on', async (_, run, sentence) => {
-    const page = await opened(`${site.home}#run=${encodeURIComponent(run())}`);
+  ])('an address with a run %s is one sentence, and the page goes on', async (what, run, sentence) => {
+    const hash = `#run=${encodeURIComponent(run())}`;
+    // One of them is there when the page starts; the others come into a page that is open.
+    const page = what === 'that is a script' ? await opened(site.home + hash) : await site.at(hash);
     expect(await messageOf(page)).toMatch(sentence);
     expect(await verdictOf(page)).toBe('no run');
-    await page.locator('header select').selectOption('hello');
+    await page.locator('header select').selectOption('bare');
     await page.waitForSelector('.verdict.same');
     expect(await messageOf(page)).toBe('');
-    await page.context().close();
+    site.leave(page);
   });
 
   it('a run that does not end is cut, and another program opens meanwhile', async () => {
@@ -271,7 +276,7 @@ describe.skipIf(reason)('sharing a run', () => {
   });
 
   it('another address in an open page opens its run, or goes to its moment', async () => {
-    const page = await opened(`${site.home}#program=hello`);
+    const page = await site.at('#program=hello');
     const address = await shared(page);
     const { unit = 0 } = readPlace(new URL(address).hash);
     await page.evaluate(`location.hash = '#program=hello&unit=${unit + 5}'`);
@@ -284,7 +289,7 @@ describe.skipIf(reason)('sharing a run', () => {
     await settled(page);
     expect(await verdictOf(page)).toBe('identical to the recorded run');
     expect(await page.locator('.unit input').inputValue()).toBe(`${unit}`);
-    await page.context().close();
+    site.leave(page);
   });
 
   it('a moment before the run is its first, one behind it the last', async () => {
@@ -292,12 +297,12 @@ describe.skipIf(reason)('sharing a run', () => {
       [0, 'to the beginning'],
       [999_999_999_999_999, 'to the end'],
     ] as const) {
-      const page = await opened(`${site.home}#program=hello&unit=${unit}`);
+      const page = await site.at(`#program=hello&unit=${unit}`);
       const input = page.locator('.unit input');
       const bound = await input.getAttribute(unit === 0 ? 'min' : 'max');
       expect(await input.inputValue(), title).toBe(bound);
       expect(await messageOf(page)).toBe('');
-      await page.context().close();
+      site.leave(page);
     }
   });
 
