@@ -71,6 +71,8 @@ function toolsOf(major: number, node: string): string {
 }
 
 type Node = ReturnType<typeof nodeVersions>[number];
+const inPackage = (path: string) => join('node_modules', 'kcovbox', path);
+
 const kcovbox = (node: Node, ...args: string[]): Ran => fed('', node, ...args);
 
 /** Runs the installed command with `input`. */
@@ -123,7 +125,7 @@ async function serving(node: Node): Promise<{ address: string; child: ChildProce
 test.skipIf(!existsSync(CHROMIUM))(
   'the page of the package runs in a browser as it was recorded',
   async () => {
-    const { address, child } = await serving(nodeVersions()[0]!);
+    const { address, child } = await serving(versions[0]!);
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
     try {
       const page = await browser.newPage();
@@ -145,9 +147,14 @@ test.skipIf(!existsSync(CHROMIUM))(
   },
 );
 
-describe.each(nodeVersions())('installed, without a compiler, on Node.js $major', node => {
-  const inPackage = (path: string) => join('node_modules', 'kcovbox', path);
+/**
+ * Each version of Node.js runs the tests whose results could depend on it; package.slow.test.ts
+ * runs the rest on each, too.
+ */
+const isThorough = process.env['KCOVBOX_THOROUGH'] !== undefined;
+const versions = nodeVersions();
 
+describe.each(versions)('installed, without a compiler, on Node.js $major', node => {
   test('demo', () => {
     const { status, stdout, stderr } = kcovbox(node, 'demo');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -185,6 +192,45 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     expect(text).toContain(`// ${ran.stdout}`);
   });
 
+  test('a static ELF: run, cov, symbolize, record and replay', async () => {
+    const source = join(ROOT, 'guest-programs', 'linux-kcov.c');
+    const elf = (await buildProgram(source, { dialect: 'linux' })).path;
+    const files = ['--cover', 'out.kcov', '--record', 'out.kcapsule'];
+    const ran = kcovbox(node, 'run', '--dialect', 'linux', ...files, elf, '--', '1');
+    expect(ran).toMatchObject({ status: 0, stderr: '' });
+    expect(kcovbox(node, 'cov', 'stats', 'out.kcov')).toMatchObject({ status: 0, stderr: '' });
+    const report = kcovbox(node, 'cov', 'report', '-o', 'out.html', 'out.kcov');
+    expect(report).toMatchObject({ status: 0 });
+    expect(statSync(join(app, 'out.html')).size).toBeGreaterThan(10_000);
+    const pc = /0x[0-9a-f]{16}/.exec(ran.stdout)?.[0];
+    expect(pc).toBeDefined();
+    const kernel = kcovbox(node, 'build', 'kernel', '--dialect', 'linux').stdout.trimEnd();
+    // The PC alone may fit other dialects too.
+    const named = fed(pc!, node, 'symbolize', '-k', kernel);
+    expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
+    expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
+  });
+
+  test('a capsule of this checkout replays in an empty folder, and another is recorded with its bytes', () => {
+    const empty = mkdtempSync(join(dir, 'empty-'));
+    const output = 'one\n12\n';
+    const replayed = inFolder(empty, '', node, 'replay', join(dir, 'checkout.kcapsule'));
+    expect(replayed).toMatchObject({ status: 5, stdout: output });
+    expect(replayed.stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
+    expect(readdirSync(empty)).toEqual([]);
+
+    const program = join(dir, 'golden');
+    const args = ['run', '--record', 'own.kcapsule', program, '--', 'one'];
+    expect(inFolder(empty, 'twelve bytes', node, ...args)).toEqual({ status: 5, stdout: output, stderr: '' });
+    expect(
+      readFileSync(join(empty, 'own.kcapsule')).equals(readFileSync(join(dir, 'checkout.kcapsule'))),
+    ).toBe(true);
+    const golden = inFolder(empty, '', node, 'replay', join(ROOT, 'test', 'capsule', 'typed.kcapsule'));
+    expect(golden).toMatchObject({ status: 32, stdout: 'abc' });
+  });
+});
+
+describe.each(isThorough ? versions : versions.slice(0, 1))('the rest of it, on Node.js $major', node => {
   test('serve has every file that the page names, and all are whole', async () => {
     const { address, child } = await serving(node);
     try {
@@ -256,25 +302,6 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     }
   });
 
-  test('a static ELF: run, cov, symbolize, record and replay', async () => {
-    const source = join(ROOT, 'guest-programs', 'linux-kcov.c');
-    const elf = (await buildProgram(source, { dialect: 'linux' })).path;
-    const files = ['--cover', 'out.kcov', '--record', 'out.kcapsule'];
-    const ran = kcovbox(node, 'run', '--dialect', 'linux', ...files, elf, '--', '1');
-    expect(ran).toMatchObject({ status: 0, stderr: '' });
-    expect(kcovbox(node, 'cov', 'stats', 'out.kcov')).toMatchObject({ status: 0, stderr: '' });
-    const report = kcovbox(node, 'cov', 'report', '-o', 'out.html', 'out.kcov');
-    expect(report).toMatchObject({ status: 0 });
-    expect(statSync(join(app, 'out.html')).size).toBeGreaterThan(10_000);
-    const pc = /0x[0-9a-f]{16}/.exec(ran.stdout)?.[0];
-    expect(pc).toBeDefined();
-    const kernel = kcovbox(node, 'build', 'kernel', '--dialect', 'linux').stdout.trimEnd();
-    // The PC alone may fit other dialects too.
-    const named = fed(pc!, node, 'symbolize', '-k', kernel);
-    expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
-    expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
-  });
-
   test('a trace of another machine: every verb finds its kernel in the package', async () => {
     const elf = (await buildProgram(join(ROOT, 'guest-programs', 'linux-kcov.c'), { dialect: 'linux' })).path;
     const ran = kcovbox(node, 'run', '--dialect', 'linux', '--cover', 'away.kcov', elf);
@@ -292,24 +319,6 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const named = fresh(pcs.join('\n'), 'symbolize');
     expect(named.stderr).toBe('kcovbox: these are PCs of the linux kernel\n');
     expect(named.stdout).toMatch(/\bkernel\/.*\.[cS]:\d+/);
-  });
-
-  test('a capsule of this checkout replays in an empty folder, and another is recorded with its bytes', () => {
-    const empty = mkdtempSync(join(dir, 'empty-'));
-    const output = 'one\n12\n';
-    const replayed = inFolder(empty, '', node, 'replay', join(dir, 'checkout.kcapsule'));
-    expect(replayed).toMatchObject({ status: 5, stdout: output });
-    expect(replayed.stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
-    expect(readdirSync(empty)).toEqual([]);
-
-    const program = join(dir, 'golden');
-    const args = ['run', '--record', 'own.kcapsule', program, '--', 'one'];
-    expect(inFolder(empty, 'twelve bytes', node, ...args)).toEqual({ status: 5, stdout: output, stderr: '' });
-    expect(
-      readFileSync(join(empty, 'own.kcapsule')).equals(readFileSync(join(dir, 'checkout.kcapsule'))),
-    ).toBe(true);
-    const golden = inFolder(empty, '', node, 'replay', join(ROOT, 'test', 'capsule', 'typed.kcapsule'));
-    expect(golden).toMatchObject({ status: 32, stdout: 'abc' });
   });
 
   test('what needs a compiler says so in one line', () => {
