@@ -1,15 +1,17 @@
 // Long doses of `kcovbox fuzz`: many more programs against the device's own report of records, and
 // a campaign whose memory does not grow.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Choice, campaignConfig, Generator, Random, runCampaign } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
+import { SCHEMAS } from '../../run/schemas.ts';
 import { COMMAND, kcovbox } from '../support/command.ts';
+import { otherNodeVersions } from '../support/nodes.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-slow-'));
@@ -54,6 +56,29 @@ test('a campaign of 50,000 executions is repeated whole', () => {
     timeout: 1_200_000,
   });
   expect(verified).toMatchObject({ status: 0, stdout: '5 epochs of 49 repeated: equal\n' });
+});
+
+const SMALL = ['fuzz', 'run', '-n', '2048', '-j', '2', '--seed', '5'];
+
+test.each(otherNodeVersions())('a campaign has the same files on Node.js $major', ({ major, path }) => {
+  rmSync(join(cwd, 'here'), { recursive: true, force: true });
+  expect(kcovbox([...SMALL, 'here'], { cwd }).status).toBe(0);
+  expect(spawnSync(path, [COMMAND, ...SMALL, `node${major}`], { cwd, input: '' }).status).toBe(0);
+  const { status, stdout } = spawnSync('diff', ['-r', 'here', `node${major}`], { cwd, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, '']);
+});
+
+test('verify names the epoch that differs, as JSON too', () => {
+  expect(kcovbox([...SMALL, 'right'], { cwd }).status).toBe(0);
+  cpSync(join(cwd, 'right'), join(cwd, 'wrong'), { recursive: true });
+  const journal = join(cwd, 'wrong', 'epochs.jsonl');
+  writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"units":\d+(?=[^\n]*\n$)/, '"units":7'));
+  const verify = (campaign: string) =>
+    SCHEMAS['fuzz-verification'].parse(
+      JSON.parse(kcovbox(['fuzz', 'verify', '--sample', '100', '--json', campaign], { cwd }).stdout),
+    );
+  expect(verify('right')).toMatchObject({ epochs: 2, repeated: [0, 1], differs: null });
+  expect(verify('wrong')).toMatchObject({ epochs: 2, repeated: [0], differs: { epoch: 1 } });
 });
 
 test('a campaign without a terminal says where it is', async () => {
