@@ -37,6 +37,8 @@ const run = {
     .optional(),
   /** Default: that of the lab. */
   budget: budget.optional(),
+  /** RAM of the machine in MiB; default 64. */
+  memory: z.int().min(16).max(1024).optional(),
   /** Words for the kernel's command line. `{seed}` as in `args`. */
   append: z.string().max(200).optional(),
   /** Devices of the board besides its own: files of the lab's, or the student's. */
@@ -87,7 +89,17 @@ const labCheck = z.discriminatedUnion('kind', [
     need: z.int().min(1).max(200),
   }),
   /** The program passes with each of so many orders of the harts. */
-  z.strictObject({ kind: z.literal('sweep'), ...common, ...run, seeds: z.int().min(1).max(2000) }),
+  z.strictObject({
+    kind: z.literal('sweep'),
+    ...common,
+    ...run,
+    seeds: z.int().min(1).max(2000),
+    /** As `run --schedule` takes it; absent: turns of 2,000 to 42,000 instructions. */
+    schedule: z
+      .string()
+      .regex(/^(?:rw|rp|pos|pct:[1-9]\d?(?::[1-9]\d{0,8})?)$/)
+      .optional(),
+  }),
   /** The program with each kind of fault at the first events of a device: the kernel survives. */
   z.strictObject({
     kind: z.literal('faults'),

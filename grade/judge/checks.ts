@@ -1,7 +1,14 @@
 // The kinds of check: each decides from runs, and says why in one line.
-import { FAULT_KINDS, type FaultKind, faultText, KcovboxError, type KcovSink } from '../../emulator/index.ts';
+import {
+  FAULT_KINDS,
+  type FaultKind,
+  faultText,
+  KcovboxError,
+  type KcovSink,
+  parseSchedule,
+} from '../../emulator/index.ts';
 import { sweep } from '../../run/faults/sweep.ts';
-import { Guest } from '../../run/many/guest.ts';
+import { Guest, type Moment } from '../../run/many/guest.ts';
 import { isBad } from '../../run/many/outcome.ts';
 import { CompileError } from '../../toolchain/errors.ts';
 import { mutantsOf } from '../mutate.ts';
@@ -288,26 +295,40 @@ export const seedText = (seed: number): string => `0x${seed.toString(16)}`;
 /** Harts of a check that varies their order. */
 const RACING = 2;
 
+/** The moment at which a schedule begins to matter; undefined: the program does not begin. */
+async function choiceOf(guest: Guest, budget: number): Promise<Moment | undefined> {
+  if (!(await guest.runToUser(budget))) return undefined;
+  const start = guest.save();
+  return (await guest.runToChoice(budget)) ? guest.save() : start;
+}
+
 /**
  * The first schedule seed, from 1 to `seeds`, with which the program of a check fails, and the
  * failure; undefined: it passes with all. `overlay`: instead of the submission's files.
  */
 export async function failingSeed(
   runs: Runs,
-  check: RunSpec,
+  check: RunSpec & { readonly schedule?: string | undefined },
   seeds: number,
   overlay?: Files,
-): Promise<{ readonly seed: number; readonly ran: Ran; readonly why: string } | undefined> {
+): Promise<
+  { readonly prepared: Prepared; readonly seed: number; readonly ran: Ran; readonly why: string } | undefined
+> {
   const spec = { ...check, harts: check.harts ?? RACING };
-  const prepared = await runs.prepare(spec, { schedSeed: 1n, ...(overlay && { overlay }) });
+  const schedule = check.schedule === undefined ? undefined : parseSchedule(check.schedule);
+  const variant = { ...(overlay && { overlay }), ...(schedule && { schedule }) };
+  const prepared = await runs.prepare(spec, { ...variant, schedSeed: 1n });
   const guest = new Guest(prepared.machine);
-  const start = guest.save();
+  const powerOn = guest.save();
+  const choice = schedule && (await choiceOf(guest, prepared.budget)); // the same for all seeds
   for (let seed = 1; seed <= seeds; seed++) {
-    guest.goTo(start);
-    guest.machine.scheduler.reseed(BigInt(seed));
+    guest.goTo(choice ?? powerOn);
+    if (!schedule) guest.machine.scheduler.reseed(BigInt(seed));
+    else if (choice) guest.machine.reschedule(schedule, BigInt(seed));
     const ran = await runs.finish(guest, prepared.budget);
     const why = endFault(ran, 0, prepared.budget);
-    if (why !== undefined) return { seed, ran, why };
+    if (why === undefined) continue;
+    return { prepared: await runs.prepare(spec, { ...variant, schedSeed: BigInt(seed) }), seed, ran, why };
   }
   return undefined;
 }
@@ -317,14 +338,14 @@ async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decisi
   const found = await failingSeed(runs, check, check.seeds);
   if (!found)
     return { status: 'pass', points: check.points, why: `passes with all ${check.seeds} schedule seeds` };
-  const { seed, ran, why } = found;
-  const failed = await runs.prepare({ ...check, harts: check.harts ?? RACING }, { schedSeed: BigInt(seed) });
+  const { prepared, seed, ran, why } = found;
+  const schedule = check.schedule === undefined ? 'schedule ' : `schedule ${check.schedule}, `;
   return {
     status: failing(ran),
     points: 0,
-    why: `with schedule seed ${seedText(seed)} of ${check.seeds}: ${why}`,
-    failed,
-    path: await explain(bench, failed, []),
+    why: `with ${schedule}seed ${seedText(seed)} of ${check.seeds}: ${why}`,
+    failed: prepared,
+    path: await explain(bench, prepared, []),
   };
 }
 

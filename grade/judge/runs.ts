@@ -1,7 +1,13 @@
 // One run of a program for a check: built from the submission and the lab, with an instruction
 // budget, empty input, and nothing of this machine in it.
 import { Coverage, codeWindow, Elf, type ExactCounts } from '../../coverage/index.ts';
-import { type Fault, type MachineOptions, parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import {
+  type Fault,
+  type MachineOptions,
+  parseCpu,
+  RUN_HASH_INTERVAL,
+  type Schedule,
+} from '../../emulator/index.ts';
 import { commandLine } from '../../host/command-line.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { checkProgram, EXECUTABLE } from '../../host/program.ts';
@@ -16,15 +22,15 @@ import { bytesOf, type Files, type LabContents, refused, type Submission, textOf
 import { EMPTY } from './portable.ts';
 import type { Choice, Dialect, Images, Workshop } from './workshop.ts';
 
-/** Bytes of RAM of a run. */
-const MEMORY = 64 * 2 ** 20;
+/** RAM of a run in MiB, unless its check names another size. */
+const MEMORY = 64;
 
 /** Of a check that runs a program. */
 export type RunSpec = Pick<Extract<LabCheck, { kind: 'run' }>, 'program'> &
   Partial<
     Pick<
       Extract<LabCheck, { kind: 'run' }>,
-      'args' | 'harts' | 'with' | 'budget' | 'append' | 'devices' | 'solution'
+      'args' | 'harts' | 'with' | 'budget' | 'memory' | 'append' | 'devices' | 'solution'
     >
   >;
 
@@ -48,6 +54,7 @@ export interface Prepared {
 
 interface Variant {
   readonly schedSeed?: bigint;
+  readonly schedule?: Schedule;
   readonly dialect?: Dialect;
   /** Instead of the submission's files. */
   readonly overlay?: Files;
@@ -133,8 +140,9 @@ export class Runs {
       engine: 'jit',
       smp: spec.harts ?? 1,
       cpu: parseCpu('rv64'),
-      memory: MEMORY,
+      memory: (spec.memory ?? MEMORY) * 2 ** 20,
       schedSeed: variant.schedSeed,
+      ...(variant.schedule && { schedule: variant.schedule }),
       icount: 0,
       maxInsns: budget,
       ...(spec.devices && { devices: spec.devices.map(name => this.#device(name, files)) }),

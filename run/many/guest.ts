@@ -67,20 +67,31 @@ export class Guest {
     }
   }
 
-  /** Runs to the first instruction in user mode. False: the guest ended before it. */
-  async runToUser(): Promise<boolean> {
+  /**
+   * Runs to the first instruction in user mode. False: the guest ended before it, or spent
+   * `maxInsns` units since power-on.
+   */
+  async runToUser(maxInsns = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.machine.stopsAtUser = true;
-    while (this.machine.stopsAtUser) if (await this.#piece(Infinity, Infinity)) return false;
-    return true;
+    while (this.machine.stopsAtUser && !(await this.#isOver(maxInsns)));
+    const isThere = !this.machine.stopsAtUser;
+    this.machine.stopsAtUser = false;
+    return isThere;
   }
 
-  /** Runs on to the first choice of its schedule. False: the guest ended before it. */
-  async runToChoice(): Promise<boolean> {
+  /** Runs on to the first choice of its schedule. False: as for `runToUser`. */
+  async runToChoice(maxInsns = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.machine.stopsAtChoice = true;
-    while (this.machine.stopsAtChoice) if (await this.#piece(Infinity, Infinity)) break;
+    while (this.machine.stopsAtChoice && !(await this.#isOver(maxInsns)));
     const isThere = !this.machine.stopsAtChoice;
     this.machine.stopsAtChoice = false;
     return isThere;
+  }
+
+  /** Runs a piece. True: the guest has ended, or the units are spent. */
+  async #isOver(maxInsns: number): Promise<boolean> {
+    const left = maxInsns - this.machine.spent;
+    return left <= 0 || (await this.#piece(left, Infinity)) !== undefined;
   }
 
   /**

@@ -10,6 +10,7 @@ import { canSandbox } from '../../host/lab/sandbox.ts';
 import { COMMAND, kcovbox } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
 import { undeserved, writeAttacks } from './attacks.ts';
+import { checksThatFind, MISTAKES, quotedIn } from './mistakes.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-labs-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -19,6 +20,12 @@ test.each(labNames())('lab check %s', name => {
   const { status, stdout } = kcovbox(['lab', 'check', name], { cwd: dir, timeout });
   expect(stdout).not.toContain('not ok');
   expect(status).toBe(0);
+});
+
+test.each(MISTAKES)('lab $lab finds: $name', mistake => {
+  const found = checksThatFind(mistake, dir);
+  expect(found.map(({ id }) => id)).toEqual(mistake.checks);
+  for (const { why, replayed } of found) expect(replayed).toContain(quotedIn(why));
 });
 
 test.each(labNames())('each submission of %s gets its grade', async name => {

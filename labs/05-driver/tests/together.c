@@ -2,6 +2,7 @@
 #include "../check.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #define EDU_FACTORIAL 0xc0044501u
@@ -26,16 +27,36 @@ static int compute(unsigned first)
     return 0;
 }
 
+/* Where it runs, no other process can: one that is interrupted has to wait for its turn. */
+static pid_t keep_busy(volatile int *ends)
+{
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    while (!*ends) {
+        for (volatile int i = 0; i < 10000; i++)
+            ;
+        usleep(100);
+    }
+    _exit(0);
+}
+
 static void each_gets_its_own(void)
 {
+    volatile int *ends =
+        mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status, failed = 0;
+    pid_t busy = keep_busy(ends), pids[4];
 
     for (unsigned i = 0; i < 4; i++)
-        if (fork() == 0)
+        if ((pids[i] = fork()) == 0)
             _exit(compute(state + 3 * i));
     for (int i = 0; i < 4; i++)
-        failed |= wait(&status) < 0 || status != 0;
+        failed |= waitpid(pids[i], &status, 0) < 0 || status != 0;
+    *ends = 1;
     CHECK(!failed);
+    CHECK(waitpid(busy, &status, 0) == busy && status == 0);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* The order of the commands, and an area that is full or has a nonsensical count. */
 #include "kcov.h"
+#include <pthread.h>
 
 static void commands_have_an_order(void)
 {
@@ -67,11 +68,46 @@ static void the_count_is_not_trusted(void)
     CHECK(close(fd) == 0);
 }
 
+static volatile long spins, ends;
+
+static void *spin(void *arg)
+{
+    while (!ends)
+        spins++;
+    return arg;
+}
+
+/* This loop enters the kernel by interrupts alone: the other thread has the processor only then. */
+static void wait_for_the_other_thread(void)
+{
+    for (long was = spins; spins == was;)
+        ;
+}
+
+static void an_interrupt_is_not_recorded(void)
+{
+    unsigned long *area;
+    pthread_t thread;
+    int fd = open_kcov(64, &area);
+
+    CHECK(fd >= 0 && pthread_create(&thread, NULL, spin, NULL) == 0);
+    CHECK(enable(fd) == 0);
+    wait_for_the_other_thread(); /* its code is there now, and causes no page fault */
+    area[0] = 0;
+    wait_for_the_other_thread();
+    CHECK(area[0] == 0);
+    CHECK(ioctl(fd, KIODISABLE) == 0);
+    ends = 1;
+    pthread_join(thread, NULL);
+    CHECK(close(fd) == 0);
+}
+
 int main(void)
 {
     RUN(commands_have_an_order);
     RUN(a_thread_has_one_descriptor);
     RUN(a_full_area_stays_full);
     RUN(the_count_is_not_trusted);
+    RUN(an_interrupt_is_not_recorded);
     DONE();
 }

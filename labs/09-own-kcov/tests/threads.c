@@ -1,4 +1,4 @@
-/* One thread records; its siblings, children, and interrupts do not. */
+/* One thread records; its siblings and children do not, and no thread is faster than the kernel. */
 #include "kcov.h"
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ static void *busy(void *arg)
     return arg;
 }
 
-/* Records of the same call, many times: neither a sibling nor an interrupt adds one. */
+/* Records of the same call, many times: a sibling adds none. */
 static void siblings_are_not_recorded(void)
 {
     unsigned long *area, once = 0;
@@ -101,10 +101,93 @@ static void the_owner_may_end(void)
     close(fd);
 }
 
+static unsigned long *scribbled;
+static volatile int ends;
+
+static void *scribble(void *arg)
+{
+    while (!ends) {
+        *(volatile unsigned long *)scribbled = 0;
+        *(volatile unsigned long *)scribbled = 1UL << 40;
+    }
+    return arg;
+}
+
+/* The kernel checks the number that it uses, whatever another thread writes there meanwhile. */
+static void the_count_may_change_at_any_time(void)
+{
+    pthread_t thread;
+    int fd = open_kcov(WORDS, &scribbled);
+
+    CHECK(fd >= 0 && enable(fd) == 0);
+    CHECK(pthread_create(&thread, NULL, scribble, NULL) == 0);
+    for (int i = 0; i < 200; i++)
+        read(-1, NULL, 0);
+    ends = 1;
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(ioctl(fd, KIODISABLE) == 0);
+    CHECK(close(fd) == 0 && munmap(scribbled, WORDS * 8) == 0);
+}
+
+#define RACES 6
+#define TIMES 8 /* that each descriptor is enabled */
+
+static int raced[RACES], arrived, sized[RACES], enabled[RACES];
+
+/* Both threads go on when both are here. */
+static void meet(int times)
+{
+    __atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&arrived, __ATOMIC_SEQ_CST) < 2 * times)
+        ;
+}
+
+static void *race(void *arg)
+{
+    unsigned long words = WORDS;
+    int times = 0;
+
+    for (int i = 0; i < RACES; i++) {
+        meet(++times);
+        if (ioctl(raced[i], KIOSETBUFSIZE, &words) == 0)
+            __atomic_add_fetch(&sized[i], 1, __ATOMIC_SEQ_CST);
+        for (int j = 0; j < TIMES; j++) {
+            meet(++times);
+            int is_mine = enable(raced[i]) == 0;
+
+            if (is_mine)
+                __atomic_add_fetch(&enabled[i], 1, __ATOMIC_SEQ_CST);
+            meet(++times);
+            if (is_mine)
+                ioctl(raced[i], KIODISABLE);
+        }
+    }
+    return arg;
+}
+
+static void of_two_threads_one_is_first(void)
+{
+    pthread_t thread;
+    int right = 1;
+
+    for (int i = 0; i < RACES; i++)
+        CHECK((raced[i] = open("/dev/kcov", O_RDWR)) >= 0);
+    CHECK(pthread_create(&thread, NULL, race, NULL) == 0);
+    race(NULL);
+    CHECK(pthread_join(thread, NULL) == 0);
+    for (int i = 0; i < RACES; i++) {
+        right &= sized[i] == 1 && enabled[i] == TIMES;
+        right &= close(raced[i]) == 0;
+    }
+    CHECK(right);
+}
+
 int main(void)
 {
     RUN(siblings_are_not_recorded);
     RUN(a_child_is_not_recorded);
     RUN(the_owner_may_end);
+    RUN(the_count_may_change_at_any_time);
+    RUN(of_two_threads_one_is_first);
     DONE();
 }
