@@ -11,6 +11,7 @@ import { openLab } from '../../host/lab/lab.ts';
 import { COMMAND } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
 import { withoutProgress, writeAttacks } from './attacks.ts';
+import { sampledLab } from './sampled.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-nodes-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -32,7 +33,7 @@ beforeAll(async () => {
 /** All files of the results by their names. */
 function gradedBy(node: string, lab: string): Record<string, string> {
   const out = mkdtempSync(join(dir, 'graded-'));
-  const words = ['grade', classOf(lab), '--lab', lab, '-o', out];
+  const words = ['grade', classOf(lab), '--lab', sampledLab(lab, join(dir, 'labs')), '-o', out];
   const { status, stderr, stdout } = spawnSync(node, [COMMAND, ...words], { encoding: 'utf8' });
   expect({ status, stderr: withoutProgress(stderr) }).toEqual({ status: 0, stderr: '' });
   const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
