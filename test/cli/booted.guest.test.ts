@@ -1,6 +1,6 @@
 // `run` goes on from a kept state behind the boot. The result must be that of a run that boots, in
-// every byte: with any program, arguments, environment, input, options and engine. KCOVBOX_SEED,
-// KCOVBOX_RUNS.
+// every byte: with any program, arguments, environment, input, options and engine.
+// booted.slow.test.ts has more of them. KCOVBOX_SEED, KCOVBOX_RUNS.
 import {
   mkdirSync,
   mkdtempSync,
@@ -22,7 +22,7 @@ const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const SEED = seedFromEnvironment(0xb007);
-const RUNS = Number(process.env['KCOVBOX_RUNS'] || 5);
+const RUNS = Number(process.env['KCOVBOX_RUNS'] || 3);
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-booted-'));
 const at = (name: string): string => join(dir, name);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
