@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isOneLine, kcovbox, ROOT, shell } from '../support/command.ts';
+import { isOneLine, kcovbox, kcovboxLines, ROOT, shell } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-names-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -33,15 +33,22 @@ beforeAll(() => {
 });
 
 test.each(NAMES)('a program may have the name %s', name => {
-  const args = ['run', '--trace', '--cover', 'a.kcov', '--result', 'a.json', '--env', `V=${VALUE}`];
+  const cover = `${NAMES.indexOf(name)}.kcov`;
+  const args = ['run', '--trace', '--cover', cover, '--result', 'a.json', '--env', `V=${VALUE}`];
   const { status, stdout, stderr } = kcovbox([...args, '--', `./${name}.c`, ...ARGS], { cwd });
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toBe(hex([name, ...ARGS, VALUE]));
   const { run } = JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8'));
   expect(run.program).toMatchObject({ name, argv: [name, ...ARGS] });
-  expect(kcovbox(['cov', 'export', 'a.kcov', '-o', 'cov.json'], { cwd }).status).toBe(0);
-  const { tests } = JSON.parse(readFileSync(join(cwd, 'cov.json'), 'utf8'));
-  expect(tests.map((one: { name: string }) => one.name)).toEqual([name]);
+});
+
+test('a report names such a program', () => {
+  const lines = NAMES.map((_, i) => ['cov', 'export', `${i}.kcov`, '-o', `${i}.json`]);
+  for (const [i, { status }] of kcovboxLines(lines, { cwd }).entries()) {
+    expect(status, NAMES[i]).toBe(0);
+    const { tests } = JSON.parse(readFileSync(join(cwd, `${i}.json`), 'utf8'));
+    expect(tests.map((one: { name: string }) => one.name)).toEqual([NAMES[i]]);
+  }
 });
 
 test('a capsule of such a program is the same run', () => {
