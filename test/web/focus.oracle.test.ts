@@ -21,7 +21,7 @@ describe.skipIf(reason)('the focus', () => {
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  const opened = (hash: string) => site.opened(hash);
+  const opened = (hash: string) => site.at(hash);
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
   const press = async (page: Page, ...keys: string[]): Promise<void> => {
@@ -76,49 +76,10 @@ describe.skipIf(reason)('the focus', () => {
       await press(page, 'z', 'z', 'z');
       await datumValue(page).toBe(latest - 1);
       // The address holds the datum, too.
-      const again = await opened(new URL(page.url()).hash);
+      const again = await site.opened(new URL(page.url()).hash);
       await datumValue(again).toBe(latest - 1);
       await again.close();
-      await page.close();
-    },
-    PATIENCE,
-  );
-
-  it(
-    'a register and a variable are data: the instruction that wrote them changes them',
-    async () => {
-      const page = await opened('#program=bare');
-      await press(page, 's', 's', 's', 's');
-      await page.locator('.state summary').click();
-      const here = await unitOf(page);
-      const value = await register(page, 'a0').locator('dd').textContent();
-      await page.getByTitle('go to the last change of a0').click();
-      await settled(page);
-      expect(await messageOf(page)).toMatch(/^\$a0 was last written here: /);
-      expect(await unitOf(page)).toBeLessThan(here);
-      expect(await register(page, 'a0').locator('dd').textContent()).not.toBe(value);
-      await press(page, 'i');
-      expect(await register(page, 'a0').locator('dd').textContent()).toBe(value);
-      // A variable, by its expression; its memory stays the datum when the name is out of sight.
-      await press(page, '<', 'n', 'n', 'n', 'd');
-      // Slower than the pause behind which the value arrives: typing is not overwritten.
-      await page.keyboard.type('words + 0', { delay: 60 });
-      await page.keyboard.press('Enter');
-      await settled(page);
-      expect(await messageOf(page)).toMatch(/^words \+ 0: /);
-      await page.getByLabel('datum to follow').fill('words');
-      await page.keyboard.press('Enter');
-      await page.locator('.source .cm-content').focus();
-      await settled(page);
-      await datumValue(page).toBe(512);
-      await press(page, 'w');
-      expect(await messageOf(page)).toMatch(/^words was last written here: main at /);
-      await datumValue(page).not.toBe(512);
-      await press(page, 'i');
-      await datumValue(page).toBe(512);
-      await press(page, '>');
-      expect(await page.locator('.datum-value').textContent()).toMatch(/8 bytes at 0x/);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -181,7 +142,7 @@ describe.skipIf(reason)('the focus', () => {
       expect(new Set(keys).size).toBe(keys.length);
       await page.keyboard.press('Escape');
       expect(await page.locator('.help').isVisible()).toBe(false);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -201,7 +162,7 @@ describe.skipIf(reason)('the focus', () => {
       expect(registered).toBeGreaterThanOrEqual(0);
       expect(enters).toBeGreaterThan(registered);
       expect(seen[enters]).toContain(/0x\w+/.exec(seen[registered]!)![0]);
-      await page.close();
+      site.leave(page);
       const quiet = await opened('#program=hello'); // it never opens kcov
       const axis = quiet.getByRole('img', { name: /^\d+ events of 1 harts, and 1 threads/ });
       const box = (await axis.boundingBox())!;
@@ -216,7 +177,46 @@ describe.skipIf(reason)('the focus', () => {
       }
       const said = await quiet.locator('.time output').textContent();
       expect(said).toBe(`thread 1, unit ${(await unitOf(quiet)).toLocaleString('en-US')}`);
-      await quiet.close();
+      site.leave(quiet);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'a register and a variable are data: the instruction that wrote them changes them',
+    async () => {
+      const page = await opened('#program=bare');
+      await press(page, 's', 's', 's', 's');
+      await page.locator('.state summary').click();
+      const here = await unitOf(page);
+      const value = await register(page, 'a0').locator('dd').textContent();
+      await page.getByTitle('go to the last change of a0').click();
+      await settled(page);
+      expect(await messageOf(page)).toMatch(/^\$a0 was last written here: /);
+      expect(await unitOf(page)).toBeLessThan(here);
+      expect(await register(page, 'a0').locator('dd').textContent()).not.toBe(value);
+      await press(page, 'i');
+      expect(await register(page, 'a0').locator('dd').textContent()).toBe(value);
+      // A variable, by its expression; its memory stays the datum when the name is out of sight.
+      await press(page, '<', 'n', 'n', 'n', 'd');
+      // Slower than the pause behind which the value arrives: typing is not overwritten.
+      await page.keyboard.type('words + 0', { delay: 60 });
+      await page.keyboard.press('Enter');
+      await settled(page);
+      expect(await messageOf(page)).toMatch(/^words \+ 0: /);
+      await page.getByLabel('datum to follow').fill('words');
+      await page.keyboard.press('Enter');
+      await page.locator('.source .cm-content').focus();
+      await settled(page);
+      await datumValue(page).toBe(512);
+      await press(page, 'w');
+      expect(await messageOf(page)).toMatch(/^words was last written here: main at /);
+      await datumValue(page).not.toBe(512);
+      await press(page, 'i');
+      await datumValue(page).toBe(512);
+      await press(page, '>');
+      expect(await page.locator('.datum-value').textContent()).toMatch(/8 bytes at 0x/);
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -255,7 +255,7 @@ describe.skipIf(reason)('the focus', () => {
         await expect.poll(async () => (await range())[1]).toBeGreaterThan(last);
       }
       expect(seen.size).toBe(total);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );

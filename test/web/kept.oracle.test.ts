@@ -14,6 +14,7 @@ const reason = existsSync(CHROMIUM) ? undefined : `kept lines skipped: no ${CHRO
 if (reason) console.warn(reason);
 
 const FIRST = 'kcovbox-lines-first';
+type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 /** States of the lines that are drawn, by their texts. */
 const DRAWN = `Object.fromEntries([...document.querySelectorAll('.editor .cm-line')]
   .map(one => [one.textContent, [...one.classList].filter(name => /^l-(covered|partly|uncovered|unknown)/.test(name)).join()]))`;
@@ -39,16 +40,30 @@ describe.skipIf(reason)('lines of the last visit', () => {
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** A reader who has seen the first view. Without the service worker, requests can be held. */
-  async function reader(): Promise<BrowserContext> {
-    const context = await site.browser.newContext({
-      viewport: { width: 1400, height: 860 },
-      serviceWorkers: 'block',
-    });
+  /** What the browser has stored after the first view, and the lines that it showed. */
+  let first: { readonly state: State; readonly lines: Readonly<Record<string, string>> };
+  beforeAll(async () => {
+    const context = await newContext();
     const page = await visit(context);
     await page.waitForSelector('.verdict.same');
-    await page.close();
-    return context;
+    first = { lines: await drawn(page), state: await context.storageState() };
+    await context.close();
+  }, 600_000);
+
+  // Without the service worker, requests can be held.
+  const newContext = (storageState?: State): Promise<BrowserContext> =>
+    site.browser.newContext({
+      viewport: { width: 1400, height: 860 },
+      serviceWorkers: 'block',
+      ...(storageState && { storageState }),
+    });
+  /** A reader who has seen the first view; `change`: of what the browser has kept of it. */
+  async function reader(change = (text: string): string => text): Promise<BrowserContext> {
+    const state = structuredClone(first.state);
+    for (const { localStorage } of state.origins)
+      for (const item of localStorage) if (item.name === FIRST) item.value = change(item.value);
+    expect(JSON.stringify(state)).toContain(FIRST);
+    return newContext(state);
   }
   async function visit(context: BrowserContext): Promise<Page> {
     const page = await context.newPage();
@@ -96,30 +111,26 @@ describe.skipIf(reason)('lines of the last visit', () => {
   it(
     'that are not those of the run are an error, and the lines of the run replace them',
     async () => {
-      const context = await reader();
-      const page = await visit(context);
-      await page.waitForSelector('.verdict.same');
-      const ofRun = await drawn(page);
-      await page.evaluate(`{
-        const kept = JSON.parse(localStorage['${FIRST}']);
-        kept.lines = kept.lines.map(([line, state, hits]) => [line, state === 'covered' ? 'uncovered' : state, hits]);
-        localStorage['${FIRST}'] = JSON.stringify(kept);
-      }`);
-      await page.close();
+      const context = await reader(text => {
+        const kept = JSON.parse(text) as { lines: [line: number, state: string, hits: number][] };
+        const wrong = kept.lines.map(([line, state, hits]) => [
+          line,
+          state === 'covered' ? 'uncovered' : state,
+          hits,
+        ]);
+        return JSON.stringify({ ...kept, lines: wrong });
+      });
       const again = await visit(context);
       await again.locator('.message', { hasText: 'were not those of the run' }).waitFor();
       await again.waitForSelector('.verdict.same');
-      expectSame(ofRun, await drawn(again));
+      expectSame(first.lines, await drawn(again));
       await again.close();
-      const third = await visit(context);
-      await third.waitForSelector('.verdict.same');
-      expect(await third.locator('.message').textContent()).toBe('');
       // Storage that is no kept view is as good as none.
-      await third.close();
       for (const lines of ['7', '[[0,"covered",1]]']) {
         const next = await visit(context);
         await next.waitForSelector('.verdict.same');
-        expectSame(ofRun, await drawn(next));
+        expect(await next.locator('.message').textContent()).toBe('');
+        expectSame(first.lines, await drawn(next));
         await next.evaluate(
           `localStorage['${FIRST}'] = localStorage['${FIRST}'].replace(/"lines":.*/, '"lines":${lines}}')`,
         );
@@ -127,7 +138,8 @@ describe.skipIf(reason)('lines of the last visit', () => {
       }
       const last = await visit(context);
       await last.waitForSelector('.verdict.same');
-      expectSame(ofRun, await drawn(last));
+      expect(await last.locator('.message').textContent()).toBe('');
+      expectSame(first.lines, await drawn(last));
       await context.close();
     },
     PATIENCE,
