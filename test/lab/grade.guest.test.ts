@@ -23,7 +23,7 @@ import { requireTool } from '../../toolchain/index.ts';
 import { kcovbox, ROOT, shell } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 import { undeserved, withoutProgress, writeAttacks } from './attacks.ts';
-import { sampledLab } from './sampled.ts';
+import { CLASS_BUDGET, sampledLab } from './sampled.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-grade-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -117,7 +117,7 @@ test.skipIf(missing('bubblewrap that works', canSandbox() || undefined))(
 );
 
 test.each(['0', '5'])('each submission of lab %s gets its grade', async word => {
-  const lab = sampledLab(word, join(dir, 'labs'));
+  const lab = sampledLab(word, join(dir, 'labs'), CLASS_BUDGET);
   const folder = join(dir, `class-${word}`);
   const attacks = await writeAttacks(openLab(lab), folder);
   const graded = join(dir, `graded-${word}`);

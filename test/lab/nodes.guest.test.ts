@@ -11,7 +11,7 @@ import { openLab } from '../../host/lab/lab.ts';
 import { COMMAND } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
 import { withoutProgress, writeAttacks } from './attacks.ts';
-import { sampledLab } from './sampled.ts';
+import { CLASS_BUDGET, sampledLab } from './sampled.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-nodes-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -33,7 +33,8 @@ beforeAll(async () => {
 /** All files of the results by their names. */
 function gradedBy(node: string, lab: string): Record<string, string> {
   const out = mkdtempSync(join(dir, 'graded-'));
-  const words = ['grade', classOf(lab), '--lab', sampledLab(lab, join(dir, 'labs')), '-o', out];
+  const sampled = sampledLab(lab, join(dir, 'labs'), CLASS_BUDGET);
+  const words = ['grade', classOf(lab), '--lab', sampled, '-o', out];
   const { status, stderr, stdout } = spawnSync(node, [COMMAND, ...words], { encoding: 'utf8' });
   expect({ status, stderr: withoutProgress(stderr) }).toEqual({ status: 0, stderr: '' });
   const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());

@@ -15,15 +15,23 @@ const spread = (list: readonly string[]): string[] =>
     ? [...list]
     : Array.from({ length: MUTANTS }, (_, i) => list[Math.floor((i * (list.length - 1)) / (MUTANTS - 1))]!);
 
-/** Copies a lab into a folder below `parent`, which is named as the lab; its path. */
-export function sampledLab(word: string, parent: string): string {
+/** Instructions of a run in a class: programs without an end are the larger part of its time. */
+export const CLASS_BUDGET = 60_000_000;
+
+/**
+ * Copies a lab into a folder below `parent`, which is named as the lab; its path. `budget`: of each
+ * run at most.
+ */
+export function sampledLab(word: string, parent: string, budget = Number.POSITIVE_INFINITY): string {
   const { name, folder, mutants } = openLab(word);
   const copy = join(parent, name);
   if (existsSync(copy)) return copy;
   cpSync(folder, copy, { recursive: true });
   const path = join(copy, 'lab.json');
   const manifest: LabManifest = JSON.parse(readFileSync(path, 'utf8'));
+  manifest.budget = Math.min(manifest.budget, budget);
   for (const check of manifest.checks) {
+    if ('budget' in check && check.budget) check.budget = Math.min(check.budget, budget);
     if (check.kind === 'sweep') check.seeds = Math.min(check.seeds, SEEDS);
     if (check.kind === 'mutants') check.need = Math.min(check.need, MUTANTS);
   }
