@@ -1,5 +1,5 @@
 // Reading capsules in a page: what run/capsule needs of its host.
-import { inflateSync } from 'fflate';
+import { Inflate } from 'fflate';
 import { Sha256 } from '../../coverage/index.ts';
 import type { CapsuleHost } from '../../run/capsule/index.ts';
 import type { Sent } from '../protocol.ts';
@@ -7,14 +7,21 @@ import type { Sent } from '../protocol.ts';
 export const sha256 = (contents: string | Uint8Array): string =>
   new Sha256().update(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents).hex();
 
-/**
- * Into a buffer of the size that the manifest names: a stream that unpacks to more writes nothing
- * behind it, and then the hash of the part differs.
- */
+/** Bytes that are unpacked at a time: they make at most 17 MB. */
+const PIECE = 1 << 14;
+
+/** In pieces: a stream of a stranger may make a thousand times more than it says, for an hour. */
 function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   try {
-    const bytes = inflateSync(packed, { out: new Uint8Array(Math.max(size, 1)) });
-    return bytes.length >= size ? bytes.subarray(0, size) : undefined;
+    const bytes = new Uint8Array(size);
+    let filled = 0;
+    const stream = new Inflate(piece => {
+      bytes.set(piece, filled); // a RangeError when it is too much
+      filled += piece.length;
+    });
+    for (let at = 0; at < packed.length; at += PIECE)
+      stream.push(packed.subarray(at, at + PIECE), at + PIECE >= packed.length);
+    return packed.length > 0 && filled === size ? bytes : undefined;
   } catch {
     return undefined;
   }
