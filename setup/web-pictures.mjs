@@ -70,7 +70,6 @@ const VIEWS = [
     buttons: [],
     acts: page =>
       give('damaged.kcapsule', readFileSync(join(WEB, 'programs', 'lost.kcapsule')).subarray(0, 2000))(page),
-    verdict: '.verdict.none',
   },
   { name: 'page-no-run', address: '#run=damaged', buttons: [], verdict: '.verdict.none', ready: '.message' },
   { name: 'page-labs', address: 'labs.html', buttons: [], verdict: 'article', ready: 'article' },

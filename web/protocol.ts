@@ -283,22 +283,24 @@ export interface SourceLines {
   readonly seal: string | undefined;
 }
 
+/**
+ * `capsule`: or the text of an address, or a program, which is recorded on the kernel of `dialect`.
+ * `texts`: sources that the page has not, by path.
+ */
+export interface ToOpen {
+  readonly capsule: Uint8Array | string;
+  readonly name: string;
+  readonly dialect?: string;
+  readonly assets: Assets;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
 /** Name, arguments and answer of each request. */
 export interface Requests {
-  /**
-   * `capsule`: or the text of an address, or a program, which is recorded on the kernel of
-   * `dialect`. `texts`: sources that the page has not, by path.
-   */
-  open: [
-    {
-      capsule: Uint8Array | string;
-      name: string;
-      dialect?: string;
-      assets: Assets;
-      texts: Readonly<Record<string, string>>;
-    },
-    Opened,
-  ];
+  /** Everything that opening needs but the run: a file that is none ends here. */
+  prepare: [ToOpen, undefined];
+  /** Of what was prepared. */
+  open: [object, Opened];
   details: [object, Details];
   files: [{ measure: Measure }, readonly FileRow[]];
   functions: [{ measure: Measure }, readonly FunctionRow[]];

@@ -50,7 +50,7 @@ export interface Images {
 }
 
 /** Facts beside the run. */
-interface Facts {
+export interface Facts {
   /** Undefined: the kernel has no hooks of kcov. */
   readonly states: LineStates | undefined;
   readonly sources: Sources;

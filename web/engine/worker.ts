@@ -6,9 +6,9 @@ import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Focus, RequestName, Requests } from '../protocol.ts';
 import { checkLength, fromAddress, toAddress, UNITS_MAX } from './address.ts';
 import { arrived } from './host.ts';
-import { type KernelImage, kernelOf, othersOf } from './images.ts';
+import { kernelOf, othersOf } from './images.ts';
 import { LineStates } from './lines.ts';
-import { OpenedRun, readCapsule } from './opened.ts';
+import { type Facts, type Images, OpenedRun, readCapsule } from './opened.ts';
 import { recordProgram } from './record.ts';
 import { Sources } from './sources.ts';
 
@@ -16,20 +16,23 @@ type Handlers = {
   readonly [N in RequestName]: (args: Requests[N][0]) => Requests[N][1] | Promise<Requests[N][1]>;
 };
 
-let current: OpenedRun | undefined;
-/** The parts of `current`. */
-let opened:
-  | {
-      readonly capsule: Capsule;
-      readonly kernel: KernelImage | undefined;
-      readonly others: ReadonlyMap<string, Uint8Array>;
-      readonly known: ReadonlySet<string>;
-    }
-  | undefined;
+/** What opening needs before the run. */
+interface Prepared {
+  readonly capsule: Capsule;
+  readonly images: Images;
+  readonly facts: Facts;
+  readonly unitsMax: number | undefined;
+  /** Images that the page has. */
+  readonly known: ReadonlySet<string>;
+}
 
-function made(): NonNullable<typeof opened> {
-  if (!opened) throw new KcovboxError('input', 'no capsule is open');
-  return opened;
+let prepared: Prepared | undefined;
+/** The run of `prepared`. */
+let current: OpenedRun | undefined;
+
+function made(): Prepared {
+  if (!prepared) throw new KcovboxError('input', 'no capsule is open');
+  return prepared;
 }
 
 function run(): OpenedRun {
@@ -39,16 +42,16 @@ function run(): OpenedRun {
 
 /** A focus with the variables of its frame, which may be in a part that is loaded late. */
 async function withState(focus: Focus): Promise<Focus> {
-  const { kernel } = made();
+  const { kernel } = made().images;
   if (focus.variables || !kernel) return focus;
   run().takeWhole(await kernel.whole());
   return run().focus();
 }
 
 const HANDLERS: Handlers = {
-  async open({ capsule: given, name, assets, texts, dialect }) {
+  async prepare({ capsule: given, name, assets, texts, dialect }) {
     current = undefined; // its memory can be used again
-    opened = undefined;
+    prepared = undefined;
     const isAddress = typeof given === 'string';
     const isProgram = !isAddress && isElf(given);
     const bytes = isAddress
@@ -65,14 +68,18 @@ const HANDLERS: Handlers = {
     const states = kernel?.elf && new LineStates(kernel.elf);
     const others = await rest;
     const sources = new Sources(assets, texts);
-    current = new OpenedRun(
+    prepared = {
       capsule,
-      { kernel, others },
-      { states, sources, syscalls: assets.syscalls },
-      isAddress ? UNITS_MAX : undefined,
-    );
-    const known = new Set([...assets.kernels, ...assets.images].map(image => image.sha256));
-    opened = { capsule, kernel, others, known };
+      images: { kernel, others },
+      facts: { states, sources, syscalls: assets.syscalls },
+      unitsMax: isAddress ? UNITS_MAX : undefined,
+      known: new Set([...assets.kernels, ...assets.images].map(image => image.sha256)),
+    };
+    return undefined;
+  },
+  open() {
+    const { capsule, images, facts, unitsMax } = made();
+    current = new OpenedRun(capsule, images, facts, unitsMax);
     return current.summary;
   },
   details: () => run().details,
@@ -92,7 +99,10 @@ const HANDLERS: Handlers = {
     return { run: toAddress(thin, capsule.manifest.outcome), bytes: thin.length };
   },
   async file() {
-    const { capsule, kernel, others } = made();
+    const {
+      capsule,
+      images: { kernel, others },
+    } = made();
     const images = new Map(others);
     if (kernel) images.set('kernel.bin', await kernel.whole());
     return capsule.with(images);

@@ -3,9 +3,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened, SourceLines } from '../protocol.ts';
 import { Browse, type Way } from './browse.tsx';
-import { Client, STOPPED } from './client.ts';
+import { Client, Connection, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict, writeAddress } from './embedding.ts';
+import { bytesOf, onlyFirst } from './given.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
@@ -55,6 +56,8 @@ export function App() {
   const busy = useRef(0);
   /** Of the programs that were asked for, the last one is opened. */
   const turn = useRef(0);
+  /** The worker that prepares a file, while the run before it is open. */
+  const beside = useRef<Connection>();
   /** Of the run that was open last: a program without a capsule runs on its kernel. */
   const dialect = useRef('openbsd');
   /** Called when the source is drawn. */
@@ -130,22 +133,16 @@ export function App() {
     setShown(line);
   };
 
-  const open = useCallback(
-    (
-      bytes: Uint8Array | string,
-      name: string,
-      all: Assets,
-      at: Place,
-      texts: Readonly<Record<string, string>> = {},
-    ) =>
+  /** The run of what the worker has prepared. */
+  const show = useCallback(
+    (at: Place, preparing: Promise<unknown> = Promise.resolve()) =>
       doing(async () => {
-        client.restart();
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
         setDatum(undefined);
-        const now = await client
-          .ask('open', { capsule: bytes, name, assets: all, texts, dialect: dialect.current })
+        const now = await preparing
+          .then(() => client.ask('open', {}))
           .catch((error: Error) => {
             // A newer request has its own run.
             if (error.message !== STOPPED) {
@@ -173,12 +170,29 @@ export function App() {
     [client, doing, goTo],
   );
 
+  const open = useCallback(
+    async (
+      bytes: Uint8Array | string,
+      name: string,
+      all: Assets,
+      at: Place,
+      texts: Readonly<Record<string, string>> = {},
+    ) => {
+      client.restart();
+      const what = { capsule: bytes, name, assets: all, texts, dialect: dialect.current };
+      await show(at, client.ask('prepare', what));
+    },
+    [client, show],
+  );
+
   const openProgram = useCallback(
     (id: string, all: Assets, at: Place = {}) =>
       doing(async () => {
         const named = all.programs.find(one => one.id === id);
         const row = named ?? all.programs[0]!;
         const own = ++turn.current;
+        beside.current?.end();
+        beside.current = undefined;
         setFocus(undefined); // the address keeps what it asks for until its run is there
         setProgram(row.id);
         setRun(undefined);
@@ -194,6 +208,8 @@ export function App() {
   /** What comes next is no program of the menu, but the run of the address or a file. */
   const leaveMenu = useCallback((text?: string): void => {
     turn.current++;
+    beside.current?.end();
+    beside.current = undefined;
     setFocus(undefined);
     setProgram(undefined);
     setRun(text);
@@ -370,14 +386,29 @@ export function App() {
     setKept(undefined); // the run is there
     keepLines(assets, path, answer);
   };
-  const openFile = (file: File) =>
+  /** The run that is open stays until the file is known to have one. */
+  const openFiles = ([file, ...others]: readonly File[]) =>
     doing(async () => {
-      if (!assets) throw new Error(`the page is still being loaded: open ${file.name} again`);
-      const bytes = await file.arrayBuffer().catch(() => {
-        throw new Error(`${file.name} cannot be read: open a file that is no folder`);
-      });
+      if (!file) return;
+      beside.current?.end();
+      const next = new Connection();
+      beside.current = next;
+      try {
+        if (!assets) throw new Error(`the page is still being loaded: open ${file.name} again`);
+        const capsule = await bytesOf(file);
+        const { current: kernel } = dialect;
+        await next.ask('prepare', { capsule, name: file.name, assets, texts: {}, dialect: kernel });
+      } catch (error) {
+        next.end();
+        if (beside.current === next) setMessage((error as Error).message);
+        return;
+      }
+      if (beside.current !== next) return; // something newer was asked for
+      beside.current = undefined;
       leaveMenu();
-      await open(new Uint8Array(bytes), file.name, assets, {});
+      client.replace(next);
+      await show({});
+      if (others.length > 0) setMessage(onlyFirst(file, others.length));
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>
@@ -399,8 +430,7 @@ export function App() {
     const over = (event: DragEvent) => event.preventDefault();
     const dropped = (event: DragEvent) => {
       event.preventDefault();
-      const file = event.dataTransfer?.files[0];
-      if (file) void openFile(file);
+      void openFiles([...(event.dataTransfer?.files ?? [])]);
     };
     addEventListener('dragover', over);
     addEventListener('drop', dropped);
@@ -427,7 +457,7 @@ export function App() {
           writeAddress('pushState', writePlace({ embed, program: id })); // the browser's way back
           if (assets) void openProgram(id, assets);
         }}
-        onFile={file => void openFile(file)}
+        onFile={file => void openFiles([file])}
       >
         {!embed && !inlined && <a href="labs.html">Labs</a>}
         {opened && (

@@ -2,15 +2,15 @@
 import type { Answer, Request, RequestName, Requests, Sent, Wanted } from '../protocol.ts';
 import { inlined, load, workerScript } from './load.ts';
 
-/** The error of requests that `restart` has ended. */
+/** The error of requests that `restart` or `end` has ended. */
 export const STOPPED = 'stopped';
 
-export class Client {
+/** One worker, with the requests that it has not answered. */
+export class Connection {
   readonly #waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
   #next = 1;
-  #worker = this.#started();
-  /** Nothing was asked of it. */
-  #isIdle = true;
+  #isEnded = false;
+  readonly #worker = this.#started();
 
   async #started(): Promise<Worker> {
     const worker = new Worker(await workerScript());
@@ -44,25 +44,49 @@ export class Client {
   }
 
   /** Ends whatever runs, however long it would take, and frees its memory. */
-  restart(): void {
-    if (this.#isIdle) return;
-    this.#isIdle = true;
+  end(): void {
+    this.#isEnded = true;
     void this.#worker.then(
       worker => worker.terminate(),
       () => {},
     );
     this.#fail(STOPPED);
-    this.#worker = this.#started();
   }
 
   /** Errors: one line for people. */
   ask<N extends RequestName>(name: N, args: Requests[N][0]): Promise<Requests[N][1]> {
-    this.#isIdle = false;
+    if (this.#isEnded) return Promise.reject(new Error(STOPPED));
     const id = this.#next++;
     const request: Request<N> = { id, name, args };
     return new Promise<unknown>((done, failed) => {
       this.#waiting.set(id, { done, failed });
       this.#worker.then(worker => worker.postMessage(request), failed);
     }) as Promise<Requests[N][1]>;
+  }
+}
+
+/** The worker whose run is shown. */
+export class Client {
+  #now = new Connection();
+  /** Nothing was asked of it. */
+  #isIdle = true;
+
+  /** Ends what the worker does, and starts another one. */
+  restart(): void {
+    if (!this.#isIdle) this.replace(new Connection());
+    this.#isIdle = true;
+  }
+
+  /** Ends this worker; the other one has its place. */
+  replace(next: Connection): void {
+    this.#now.end();
+    this.#now = next;
+    this.#isIdle = false;
+  }
+
+  /** Errors: one line for people. */
+  ask<N extends RequestName>(name: N, args: Requests[N][0]): Promise<Requests[N][1]> {
+    this.#isIdle = false;
+    return this.#now.ask(name, args);
   }
 }
