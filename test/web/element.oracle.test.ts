@@ -135,5 +135,34 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
     await other.close();
   });
 
+  it('takes one message of the right form from any page around it, and no more', async () => {
+    const tab = await opened(chapter);
+    await tab.evaluate(`{
+      const frame = document.createElement('iframe');
+      frame.id = 'strange';
+      frame.src = ${JSON.stringify(`${page}#wait=1`)};
+      addEventListener('message', ({ data, source }) => {
+        if (source !== frame.contentWindow || data.kcovbox !== 'waiting') return;
+        const bytes = new Uint8Array(1e6);
+        const wrong = [null, 7, 'capsule', [], {}, new Array(1e5).fill(0), { kcovbox: 'capsule' },
+          { kcovbox: 'capsule', name: 1, bytes }, { kcovbox: 'capsule', name: 'array', bytes: [1, 2] },
+          { kcovbox: 'capsule', name: 'x'.repeat(5000), bytes }, { kcovbox: 'failed' },
+          { kcovbox: 'failed', text: 'x'.repeat(5e6) }, { kcovbox: 'verdict', text: 'x' }];
+        for (const message of wrong) source.postMessage(message, '*');
+        for (let n = 0; n < 200; n++) source.postMessage({ kcovbox: 'capsule', name: 'run' + n, bytes }, '*');
+      });
+      document.body.append(frame);
+    }`);
+    const frame = (await (await tab.waitForSelector('#strange')).contentFrame())!;
+    const message = frame.locator('.message:not(:empty)');
+    await message.waitFor();
+    await frame.waitForSelector('.verdict.none');
+    await tab.waitForTimeout(300);
+    expect(await message.textContent()).toBe('capsule run0 is not a capsule; make one with --record');
+    await frame.locator('header select').selectOption('bare');
+    await frame.waitForSelector('.verdict.same');
+    await tab.close();
+  });
+
   it('reports no error', () => expect(observed.errors).toEqual([]));
 });

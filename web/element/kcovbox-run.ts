@@ -127,9 +127,12 @@ class KcovboxRun extends HTMLElement {
       const response = await fetch(new URL(src, document.baseURI));
       if (!response.ok) throw new Error(`${response.status}`);
       const bytes = new Uint8Array(await response.arrayBuffer());
-      message = { kcovbox: 'capsule', name: src.replace(/.*\//, ''), bytes };
+      message = { kcovbox: 'capsule', name: src.replace(/.*\//, '').slice(-200), bytes };
     } catch (error) {
-      message = { kcovbox: 'failed', text: `${src} cannot be loaded: ${(error as Error).message}` };
+      message = {
+        kcovbox: 'failed',
+        text: `${src.slice(0, 1000)} cannot be loaded: ${(error as Error).message}`,
+      };
     }
     // A page from the disk has no origin to name.
     to.postMessage(message, page.origin === 'null' ? '*' : page.origin);

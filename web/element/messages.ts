@@ -14,13 +14,16 @@ export type FromFrame =
 const fieldsOf = (data: unknown): Readonly<Record<string, unknown>> =>
   typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
 
+/** For people to read. */
+const isLine = (text: unknown): boolean => typeof text === 'string' && text.length <= 2000;
+
 export function isToFrame(data: unknown): data is ToFrame {
   const { kcovbox, name, bytes, text } = fieldsOf(data);
-  if (kcovbox === 'failed') return typeof text === 'string';
-  return kcovbox === 'capsule' && typeof name === 'string' && bytes instanceof Uint8Array;
+  if (kcovbox === 'failed') return isLine(text);
+  return kcovbox === 'capsule' && isLine(name) && bytes instanceof Uint8Array;
 }
 
 export function isFromFrame(data: unknown): data is FromFrame {
   const { kcovbox, text } = fieldsOf(data);
-  return kcovbox === 'waiting' || (kcovbox === 'verdict' && typeof text === 'string');
+  return kcovbox === 'waiting' || (kcovbox === 'verdict' && isLine(text));
 }

@@ -8,14 +8,16 @@ const send = (message: FromFrame): void => {
 
 export const tellVerdict = (text: string): void => send({ kcovbox: 'verdict', text });
 
-/** Asks for a capsule, and hands over what comes. The answer ends it. */
-export function awaitCapsule(take: (message: ToFrame) => void): () => void {
+/** Asks for a capsule, and hands over the first one that comes, or why none does. */
+export function awaitCapsule(take: (message: ToFrame) => void): void {
   const heard = ({ source, data }: MessageEvent): void => {
-    if (source === parent && parent !== window && isToFrame(data)) take(data);
+    if (source !== parent || parent === window || !isToFrame(data)) return;
+    // Any page may be around this one, and send as much as it likes.
+    removeEventListener('message', heard);
+    take(data);
   };
   addEventListener('message', heard);
   send({ kcovbox: 'waiting' });
-  return () => removeEventListener('message', heard);
 }
 
 /** A frame whose text is in its element (srcdoc) may not, and some browsers not so often. */
