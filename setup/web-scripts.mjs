@@ -1,7 +1,7 @@
 // Bundles the scripts and the style of the page (web/), and writes its index.html. Scripts are
 // packed with gzip, because a host need not compress what it serves; the first script unpacks them.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -100,7 +100,7 @@ export async function writePage(folder, assets) {
     .slice(0, 12);
   const start = hashed(folder, 'start', 'js', (await bundled('start/folder.ts')).script);
   // web/start/folder.ts requests the worker, which is the largest, when it is its turn.
-  const early = [scripts.page, scripts.style, 'assets.packed'].map(
+  const early = [scripts.page, scripts.style, `assets.packed?${scripts.build}`].map(
     path => `<link rel="preload" as="fetch" crossorigin href="${path}" />`,
   );
   writeHtml(folder, 'index.html', early, scripts, start);
@@ -115,11 +115,15 @@ export async function writePage(folder, assets) {
   const labStart = hashed(folder, 'labs-start', 'js', (await bundled('start/labs.ts')).script);
   writeHtml(folder, 'labs.html', [], labScripts, labStart);
   cpSync(join(ROOT, 'web', 'element', 'textbook.html'), join(folder, 'textbook.html'));
-  for (const [name, entry] of [
-    ['offline.js', 'offline/worker.ts'],
-    ['kcovbox-run.js', 'element/kcovbox-run.ts'],
-  ])
-    writeFileSync(join(folder, name), (await bundled(entry)).script);
+  writeFileSync(join(folder, 'kcovbox-run.js'), (await bundled('element/kcovbox-run.ts')).script);
+  const own = `const OWN_FILES=${JSON.stringify(hashedIn(folder))};`;
+  writeFileSync(join(folder, 'offline.js'), own + (await bundled('offline/worker.ts')).script);
+}
+
+/** Paths and folders whose names have a hash. */
+function hashedIn(folder) {
+  const all = readdirSync(folder, { recursive: true }).sort();
+  return all.filter(path => /-\w{8,}(\.\w+)?$/.test(path) && !/^sources-\w+\//.test(path));
 }
 
 /** The script of the page as one file. */

@@ -172,7 +172,7 @@ describe.skipIf(reason)('lines of the last visit', () => {
       await page.locator('input[type=file]').setInputFiles(capsule);
       await page.locator('.source h2', { hasText: 'netbsd-kcov.c' }).waitFor();
       await settled(page);
-      const go = await hold(context, '**/hello.kcapsule');
+      const go = await hold(context, '**/hello.kcapsule?*');
       await page.locator('header select').selectOption('hello');
       // The lines of the file's run, under the name of the next program.
       for (const name of ['ran', 'recorded', 'ran']) {

@@ -1,6 +1,7 @@
 // The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers, in a
 // folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -307,7 +308,18 @@ describe.skipIf(reason)('the page', () => {
   it(
     'works without a connection after one visit',
     async () => {
-      const own = serve(WEB, '/').listen(0, '127.0.0.1');
+      const own = serve(WEB, '/');
+      const [answer] = own.listeners('request') as RequestListener[];
+      let isNew = false;
+      own.removeAllListeners('request').on('request', (request, response) => {
+        // A browser takes a service worker of other bytes for a new one.
+        if (isNew && request.url === '/offline.js')
+          response
+            .writeHead(200, { 'content-type': 'text/javascript' })
+            .end(`${readFileSync(join(WEB, 'offline.js'), 'utf8')}// a new build`);
+        else answer!(request, response);
+      });
+      own.listen(0, '127.0.0.1');
       await new Promise(done => own.once('listening', done));
       const address = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`;
       const context = await site.browser.newContext();
@@ -318,11 +330,31 @@ describe.skipIf(reason)('the page', () => {
       // Of each kind of file one is kept. The page's policy forbids what waitForFunction does.
       const kept = `caches.keys().then(async names => {
       const lists = await Promise.all(names.map(async name => (await caches.open(name)).keys()));
-      const urls = lists.flat().map(({ url }) => url);
+      const paths = lists.flat().map(({ url }) => new URL(url).pathname);
       const kinds = ['.packed', '.kcapsule', '.js', '/'];
-      return kinds.every(end => urls.some(url => url.endsWith(end)));
+      return kinds.every(end => paths.some(path => path.endsWith(end)));
     })`;
       while (!(await page.evaluate(kept))) await page.waitForTimeout(100);
+      // What another build has left goes at the next visit of a new one, and nothing else does.
+      const old = ['kernels/openbsd.load-0123456789ab.packed', 'sources-0123456789ab/a/b.c.packed'];
+      const names = (await page.evaluate(`(async () => {
+        const cache = await caches.open((await caches.keys())[0]);
+        const names = (await cache.keys()).map(({ url }) => url);
+        for (const path of ${JSON.stringify([...old, 'assets.packed?old'])}) await cache.put(path, new Response('old'));
+        return names;
+      })()`)) as string[];
+      isNew = true;
+      await page.reload();
+      await page.waitForSelector('.verdict.same');
+      const urls = `caches.keys()
+        .then(async ([name]) => (await caches.open(name)).keys())
+        .then(keys => keys.map(({ url }) => url))`;
+      await expect
+        .poll(async () =>
+          ((await page.evaluate(urls)) as string[]).filter(url => /0123456789ab|old/.test(url)),
+        )
+        .toEqual([]);
+      expect(await page.evaluate(urls)).toEqual(expect.arrayContaining(names));
       own.closeAllConnections();
       await new Promise(done => own.close(done));
       await page.reload();

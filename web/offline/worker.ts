@@ -19,6 +19,9 @@ interface Fetching {
   respondWith(answer: Promise<Response>): void;
 }
 
+/** Files and folders of this build whose names have a hash (setup/web-scripts.mjs). */
+declare const OWN_FILES: readonly string[];
+
 const scope = globalThis as unknown as Scope;
 const CACHE = 'kcovbox page 1';
 /** As setup/web.mjs names scripts, and web/assets/main.ts kernels and sources. */
@@ -28,7 +31,9 @@ async function fromNetwork(request: Request): Promise<Response> {
   const answer = await fetch(request);
   if (answer.ok)
     try {
-      await (await caches.open(CACHE)).put(request, answer.clone());
+      const cache = await caches.open(CACHE);
+      await cache.delete(request, { ignoreSearch: true }); // of another build
+      await cache.put(request, answer.clone());
     } catch {} // no room: the page works, but not without a connection
   return answer;
 }
@@ -49,18 +54,22 @@ async function answerTo(request: Request): Promise<Response> {
 async function keep(urls: readonly string[]): Promise<void> {
   const cache = await caches.open(CACHE);
   const wanted = new Set(urls.filter(url => url.startsWith(scope.registration.scope)));
-  await dropOld(cache, wanted); // first, because it makes room
   for (const url of wanted) if (!(await cache.match(url))) await cache.add(url);
 }
 
-/** A new build has new names: scripts and styles that the page did not load are of an old one. */
-async function dropOld(cache: Cache, loaded: ReadonlySet<string>): Promise<void> {
-  for (const { url } of await cache.keys())
-    if (/\/assets\/[^/]*$/.test(new URL(url).pathname) && !loaded.has(url)) await cache.delete(url);
+/** Drops files of other builds: scripts, kernels, programs and sources that this one has not. */
+async function dropOld(): Promise<void> {
+  const cache = await caches.open(CACHE);
+  for (const { url } of await cache.keys()) {
+    const { pathname } = new URL(url);
+    const path = pathname.slice(new URL(scope.registration.scope).pathname.length);
+    const isOurs = OWN_FILES.some(name => path === name || path.startsWith(`${name}/`));
+    if (HASHED.test(pathname) && !isOurs) await cache.delete(url);
+  }
 }
 
 scope.addEventListener('install', event => event.waitUntil(scope.skipWaiting()));
-scope.addEventListener('activate', event => event.waitUntil(scope.clients.claim()));
+scope.addEventListener('activate', event => event.waitUntil(scope.clients.claim().then(dropOld)));
 scope.addEventListener('fetch', event => {
   const { request } = event;
   if (request.method === 'GET' && request.url.startsWith(scope.registration.scope))
