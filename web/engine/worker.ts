@@ -16,7 +16,7 @@ type Handlers = {
   readonly [N in RequestName]: (args: Requests[N][0]) => Requests[N][1] | Promise<Requests[N][1]>;
 };
 
-/** What opening needs before the run. */
+/** A capsule with its images, before its run. */
 interface Prepared {
   readonly capsule: Capsule;
   readonly images: Images;

@@ -1,3 +1,4 @@
+// Requests files beside the page.
 import type { Scripts } from '../protocol.ts';
 
 /** As setup/web.mjs names scripts, and web/assets/main.ts kernels and sources. */
