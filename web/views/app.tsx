@@ -80,6 +80,15 @@ export function App() {
     }
   }, []);
 
+  /** The same for a request to go elsewhere: the line was about the place before. */
+  const going = useCallback(
+    (work: () => Promise<void>): Promise<void> => {
+      setMessage('');
+      return doing(work);
+    },
+    [doing],
+  );
+
   const take = useCallback((now: Focus): void => {
     setFocus(now);
     const frame = now.frames[now.level];
@@ -270,7 +279,7 @@ export function App() {
       const next = readPlace(location.hash);
       if (!assets) return;
       if (opened && next.run === run && (next.run ?? next.program) === (run ?? program))
-        void doing(() => goTo(next, opened));
+        void going(() => goTo(next, opened));
       else void openPlace(next, assets);
     };
     addEventListener('hashchange', changed);
@@ -278,7 +287,7 @@ export function App() {
   });
 
   const seek = (unit?: number, hart?: number) =>
-    doing(async () =>
+    going(async () =>
       take(
         await client.ask('seek', {
           ...(unit !== undefined && { unit }),
@@ -287,8 +296,8 @@ export function App() {
       ),
     );
   const look = (args: { hart?: number; level?: number }) =>
-    doing(async () => take(await client.ask('look', args)));
-  const move = (motion: Motion) => doing(async () => take(await client.ask('move', motion)));
+    going(async () => take(await client.ask('look', args)));
+  const move = (motion: Motion) => going(async () => take(await client.ask('move', motion)));
   const toggle = (place: string) =>
     doing(async () => {
       const places = breakpoints.includes(place)
@@ -324,7 +333,7 @@ export function App() {
     if (shown && next >= 1 && next <= lineCount.current) setShown({ file: shown.file, line: next });
   };
   const goMoment = (by: 1 | -1) =>
-    doing(async () => {
+    going(async () => {
       // The line of the list, which stays while the moments change.
       const place = moments?.place ?? line;
       if (place === undefined || !focus) return;
@@ -337,7 +346,7 @@ export function App() {
     });
   const trail = useTrail(opened, focus, shown, datum);
   const goBack = (by: 1 | -1) =>
-    doing(async () => {
+    going(async () => {
       const spot = trail(by);
       if (spot) await returnTo(spot);
       else setMessage(by < 0 ? 'this is where you began' : 'this is the last place at which you were');

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DatumView, Focus } from '../protocol.ts';
 import type { Client } from './client.ts';
 import { attributesOf } from './keys.ts';
+import { DATUM_MAX } from './place.ts';
 
 /** Milliseconds: while the reader steps on, nothing is looked for. */
 const PAUSE = 150;
@@ -60,6 +61,7 @@ export function Datum({
           ref={field}
           aria-label="datum to follow"
           placeholder="variable, expression, $register"
+          maxLength={DATUM_MAX}
           spellcheck={false}
         />
       </form>

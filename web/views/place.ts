@@ -24,6 +24,8 @@ export interface Followed {
   readonly level: number;
 }
 
+/** Letters of a datum. */
+export const DATUM_MAX = 200;
 /** Letters of the name of a file. */
 const FILE_MAX = 1000;
 
@@ -42,7 +44,7 @@ export function readPlace(hash: string): Place {
     unit: number('unit'),
     file: file !== '' && file.length <= FILE_MAX ? file : undefined,
     line: number('line'),
-    datum: words.get('datum')?.slice(0, 200) || undefined,
+    datum: words.get('datum')?.slice(0, DATUM_MAX) || undefined,
     named: number('named'),
     embed: words.get('embed') === '1' ? '1' : undefined,
     wait: words.get('wait') === '1' ? '1' : undefined,
