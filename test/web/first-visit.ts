@@ -32,6 +32,9 @@ export interface Visit {
 export function visits(): { site: Hosted; visit(context: BrowserContext): Promise<Visit> } {
   const site = hosted('/a/');
 
+  /** Without the name of the build. */
+  const pathOf = (url: string): string => url.slice(site.home.length).replace(/\?.*/, '');
+
   async function visit(context: BrowserContext): Promise<Visit> {
     const page = await context.newPage();
     site.observed.add(page);
@@ -41,7 +44,7 @@ export function visits(): { site: Hosted; visit(context: BrowserContext): Promis
     const paths = new Map<string, string>();
     const came = new Map<string, number>();
     session.on('Network.requestWillBeSent', ({ requestId, request }) => {
-      if (request.url.startsWith(site.home)) paths.set(requestId, request.url.slice(site.home.length));
+      if (request.url.startsWith(site.home)) paths.set(requestId, pathOf(request.url));
     });
     session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
       const path = paths.get(requestId);
@@ -54,11 +57,11 @@ export function visits(): { site: Hosted; visit(context: BrowserContext): Promis
     const time = performance.now() - start;
     await page.waitForSelector('.verdict.same');
     const before = (await page.evaluate('globalThis.cameBefore')) as string[];
-    const names = new Set(['', ...before.map(url => url.slice(site.home.length))]);
+    const names = new Set(['', ...before.map(pathOf)]);
     const timings = (await page.evaluate(
       `performance.getEntriesByType('resource').map(one => [one.name, [one.startTime, one.responseEnd]])`,
     )) as [string, [number, number]][];
-    const spans = new Map(timings.map(([url, span]) => [url.slice(site.home.length), span]));
+    const spans = new Map(timings.map(([url, span]) => [pathOf(url), span]));
     await page.close();
     return { time, spans, came: new Map([...came].filter(([path]) => names.has(path))) };
   }
