@@ -115,6 +115,60 @@ describe.skipIf(reason)('the page', () => {
     await settled(page);
     expect(page.url()).toBe(address);
     expect(await page.locator('.uplot').count()).toBe(1);
+    // So it does when a file is none; the verdict is of the run.
+    const give = (...files: [name: string, text: string][]) =>
+      page.evaluate(`{
+        const drop = new DragEvent('drop', { dataTransfer: new DataTransfer() });
+        for (const [name, text] of ${JSON.stringify(files)}) drop.dataTransfer.items.add(new File([text], name));
+        dispatchEvent(drop);
+      }`);
+    const before = await unitOf(page);
+    for (const [name, text, why] of [
+      ['a.txt', 'text', 'capsule a.txt is not a capsule; make one with --record'],
+      ['cut.kcapsule', 'PK\x03\x04', 'capsule cut.kcapsule is damaged: its end is missing'],
+      ['cut', '\x7fELF', 'program cut is a truncated ELF file: 4 bytes'],
+    ] as const) {
+      await give([name, text]);
+      await expect.poll(() => page.locator('.message').textContent()).toBe(why);
+      await settled(page);
+      expect(page.url()).toBe(address);
+      expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
+    }
+    await page.keyboard.press('n');
+    await settled(page);
+    expect(await unitOf(page)).toBeGreaterThan(before);
+    site.leave(page);
+  });
+
+  it('of several files one is opened, and the page says so', async () => {
+    const page = await site.at('#program=bare');
+    const file = readFileSync(join(WEB, 'programs', 'lost.kcapsule')).toString('base64');
+    const drop = (count: number) =>
+      page.evaluate(`{
+        const bytes = Uint8Array.from(atob('${file}'), letter => letter.charCodeAt(0));
+        const drop = new DragEvent('drop', { dataTransfer: new DataTransfer() });
+        for (let n = 0; n < ${count}; n++) drop.dataTransfer.items.add(new File([bytes], 'run' + n));
+        dispatchEvent(drop);
+      }`);
+    await drop(20);
+    await page
+      .locator('.message', { hasText: 'run0 is open; 19 more files are not: open one at a time' })
+      .waitFor();
+    await drop(2);
+    await page.locator('.message', { hasText: 'run0 is open; 1 more file is not: open one' }).waitFor();
+    // The last request wins: a program behind a file, and a file behind a program.
+    await drop(1);
+    await page.locator('header select').selectOption('hello');
+    await page.locator('.source h2', { hasText: /hello\.c$/ }).waitFor();
+    await settled(page);
+    expect(await page.locator('header select').inputValue()).toBe('hello');
+    await page.locator('header select').selectOption('race');
+    await drop(1);
+    await page.locator('.source h2', { hasText: /lost\.c$/ }).waitFor();
+    await settled(page);
+    expect(await page.locator('header select').inputValue()).toBe('');
+    expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
+    expect(await page.locator('.message').textContent()).toBe('');
     site.leave(page);
   });
 
@@ -238,6 +292,28 @@ describe.skipIf(reason)('the page', () => {
     await settled(page);
     expect(await page.locator('.message').textContent()).toMatch(/^words was last written here: main at /);
     expect(await unitOf(page)).toBeLessThan(before);
+    // It is true here only.
+    await page.keyboard.press('n');
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
+    // Words that are no datum are one line; the datum stays.
+    const field = page.getByLabel('datum to follow');
+    for (const [text, why] of [
+      ['who wrote', 'who wrote: there is no variable who here'],
+      ['wrods', 'wrods: there is no variable wrods here'],
+    ] as const) {
+      await field.fill(text);
+      await field.press('Enter');
+      await settled(page);
+      expect(await page.locator('.message').textContent()).toBe(why);
+    }
+    await page.locator('.datum button').first().click();
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toMatch(/^words was last written here: /);
+    await field.selectText();
+    await page.keyboard.insertText('x'.repeat(5000));
+    expect(await field.inputValue()).toHaveLength(200); // as much as an address holds
+    await field.blur();
     site.leave(page);
   });
 
@@ -272,12 +348,11 @@ describe.skipIf(reason)('the page', () => {
     await again.close();
   });
 
-  it.each([1400, 420])('fits a window %i pixels wide', async width => {
+  it.each([1400, 320])('fits a window %i pixels wide', async width => {
     const page = width === 1400 ? await site.at('#program=kcov-linux') : await opened('#program=bare', width);
-    const wide = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    expect(wide).toBe(0);
+    const excess = () =>
+      page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(await excess()).toBe(0);
     const nameless = await page.evaluate(
       `[...document.querySelectorAll('button, input, select')]
          .filter(one => !(one.textContent || one.title || one.ariaLabel || one.labels?.length || one.closest('.xterm')))
@@ -290,8 +365,19 @@ describe.skipIf(reason)('the page', () => {
       .evaluateAll(labels => labels.map(label => label.getBoundingClientRect().top));
     expect(tops).toHaveLength(2);
     expect(new Set(tops).size).toBe(1);
-    if (width === 1400) site.leave(page);
-    else await page.close();
+    if (width === 1400) return site.leave(page);
+    // The line is shown, and the menu stays.
+    await page.locator('.l-now').waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    // The list of keys begins with the first one.
+    await page.setViewportSize({ width, height: 300 });
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    expect(await page.locator('.help').evaluate(one => one.scrollTop)).toBe(0);
+    await page.goto(`${site.home}labs.html`);
+    await page.getByRole('article').waitFor();
+    expect(await excess()).toBe(0);
+    await page.close();
   });
 
   it('opens another capsule while one still runs', async () => {
@@ -335,11 +421,11 @@ describe.skipIf(reason)('the page', () => {
       return kinds.every(end => paths.some(path => path.endsWith(end)));
     })`;
       while (!(await page.evaluate(kept))) await page.waitForTimeout(100);
-      // What another build has left goes at the next visit of a new one, and nothing else does.
+      // The first visit of a new build drops files of others, and no other files.
       const old = ['kernels/openbsd.load-0123456789ab.packed', 'sources-0123456789ab/a/b.c.packed'];
       const names = (await page.evaluate(`(async () => {
         const cache = await caches.open((await caches.keys())[0]);
-        const names = (await cache.keys()).map(({ url }) => url);
+        const names = (await cache.keys()).map(({ url }) => url.replace(/#.*/, ''));
         for (const path of ${JSON.stringify([...old, 'assets.packed?old'])}) await cache.put(path, new Response('old'));
         return names;
       })()`)) as string[];
@@ -348,7 +434,7 @@ describe.skipIf(reason)('the page', () => {
       await page.waitForSelector('.verdict.same');
       const urls = `caches.keys()
         .then(async ([name]) => (await caches.open(name)).keys())
-        .then(keys => keys.map(({ url }) => url))`;
+        .then(keys => keys.map(({ url }) => url.replace(/#.*/, '')))`;
       await expect
         .poll(async () =>
           ((await page.evaluate(urls)) as string[]).filter(url => /0123456789ab|old/.test(url)),

@@ -13,7 +13,10 @@ export function Help({ dialog }: { dialog: RefObject<HTMLDialogElement> }) {
   );
   return (
     <dialog ref={dialog} class="help" aria-label="keys">
-      <h2>Keys</h2>
+      {/* Else the button below has the focus, and a low window shows the end. */}
+      <h2 tabIndex={-1} autofocus>
+        Keys
+      </h2>
       <div class="keys">
         <dl>{MOTIONS.map(row)}</dl>
         <dl>{ACTS.map(row)}</dl>

@@ -225,10 +225,7 @@ export function Source({
     // The line stays in the middle while other views come beside it.
     const resized = new ResizeObserver(() => {
       const { shown: line } = made.state.field(marksField);
-      if (line >= 1 && line <= made.state.doc.lines)
-        made.dispatch({
-          effects: EditorView.scrollIntoView(made.state.doc.line(line).from, { y: 'center' }),
-        });
+      if (line >= 1 && line <= made.state.doc.lines) made.dispatch({ effects: toLine(made, line) });
     });
     resized.observe(host.current);
     return () => {
@@ -253,8 +250,7 @@ export function Source({
       shown: line,
     };
     const effects: StateEffect<unknown>[] = [setMarks.of(marks)];
-    if (line >= 1 && line <= editor.state.doc.lines)
-      effects.push(EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: 'center' }));
+    if (line >= 1 && line <= editor.state.doc.lines) effects.push(toLine(editor, line));
     editor.dispatch({ effects });
     onDrawn();
     if (withLanguage.current === editor) return;
@@ -274,6 +270,16 @@ export function Source({
     </div>
   );
 }
+
+/**
+ * Scrolls to about the middle of the text. The margin holds for the window, too, which moves only
+ * where the line is near its edge: on a phone, the menu stays in sight.
+ */
+const toLine = (editor: EditorView, line: number): StateEffect<unknown> =>
+  EditorView.scrollIntoView(editor.state.doc.line(line).from, {
+    y: 'nearest',
+    yMargin: 0.45 * editor.scrollDOM.clientHeight,
+  });
 
 /** The line that is looked at, for people who hear the page. */
 function lineText(lines: Lines, line: number, isBreakpoint: boolean): string {

@@ -115,6 +115,15 @@ function drawLanes(
   ctx.restore();
 }
 
+/** Classes of style.css, and the names of their colours. */
+const LEGEND = [
+  ['syscall', 'system call'],
+  ['interrupt', 'interrupt'],
+  ['exception', 'exception'],
+  ['kcov', 'kcov'],
+  ['points', 'recorded'],
+] as const;
+
 export function TimeAxis({
   opened,
   details,
@@ -249,8 +258,11 @@ export function TimeAxis({
       <h2>
         Time axis <output ref={label} />
         <span class="legend">
-          <i class="k-syscall" /> system call <i class="k-interrupt" /> interrupt <i class="k-exception" />{' '}
-          exception <i class="k-kcov" /> kcov <i class="k-points" /> recorded
+          {LEGEND.map(([kind, name]) => (
+            <span key={kind}>
+              <i class={`k-${kind}`} /> {name}{' '}
+            </span>
+          ))}
         </span>
         <button type="button" onClick={() => go(-1)} {...attributesOf('event-before')}>
           ← event
