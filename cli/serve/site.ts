@@ -1,7 +1,7 @@
 // The files of the page: a folder that was built, or what the package holds of it.
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import sirv from 'sirv';
 import { kernelParts } from '../../host/kernel-parts.ts';
@@ -26,10 +26,24 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Of gzip: the line is short. */
 const LEVEL = 1;
 
-export const siteOf = (folder: string): Site => ({
-  index: () => JSON.parse(gunzipSync(readFileSync(join(folder, INDEX))).toString()),
-  answer: sirv(folder, { dev: true, etag: true }),
-});
+export function siteOf(folder: string): Site {
+  const answer = sirv(folder, { dev: true, etag: true });
+  return {
+    index: () => JSON.parse(gunzipSync(readFileSync(join(folder, INDEX))).toString()),
+    answer: (request, response, otherwise) =>
+      leadsOut(folder, request.url ?? '/') ? otherwise() : answer(request, response, otherwise),
+  };
+}
+
+/** Is there a symbolic link to a place outside of the folder? It may be a stranger's archive. */
+function leadsOut(folder: string, url: string): boolean {
+  try {
+    const path = realpathSync(join(folder, decodeURIComponent(url.replace(/\?.*/, ''))));
+    return relative(realpathSync(folder), path).startsWith('..');
+  } catch {
+    return false; // there is no such file
+  }
+}
 
 /** The used part of the index (web/protocol.ts). */
 interface Index {
