@@ -1,5 +1,5 @@
-// Leaks of each guest test program with four harts (leaks.slow.test.ts: with one), and programs that
-// take all there is.
+// Leaks of each guest test program with four harts (leaks.slow.test.ts: with one), and programs
+// that take all there is.
 import { describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { prebuilt } from '../support/kernels.ts';

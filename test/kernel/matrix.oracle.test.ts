@@ -22,7 +22,7 @@ it('the table names every program', () => {
   expect(Object.keys(PROGRAMS).sort()).toEqual(there.sort());
 });
 
-/** What a program that passed has shown with one hart, to be compared with Linux. */
+/** The output of a program that passed with one hart, to be compared with Linux. */
 const shown = new Map<string, string>();
 
 describe.skipIf(noSystem)("on QEMU's virt board", () => {
@@ -56,7 +56,7 @@ describe.skipIf(noUser || noSystem)(
         const env = { ...process.env, QEMU_USER: '1' };
         const done = spawnSync(user!, [path], { encoding: 'utf8', env, timeout: 60_000 });
         expect(failures(done.stdout)).toEqual([]);
-        // A second attempt boots our kernel anew.
+        // A second attempt boots our kernel again.
         const ours = shown.get(name) ?? (await onBoard(name, row, 1));
         shown.delete(name);
         expect(verdicts(done.stdout)).toEqual(verdicts(ours));

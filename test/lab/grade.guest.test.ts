@@ -96,7 +96,8 @@ test.skipIf(missing('bubblewrap that works', canSandbox() || undefined))(
     for (const name of ['clang', 'lld', 'llvm-nm']) copyFileSync(join(real, name), join(opt, 'bin', name));
     symlinkSync('lld', join(opt, 'bin', 'ld.lld'));
     symlinkSync(join(real, '..', 'lib'), join(opt, 'lib'));
-    symlinkSync('llvm-own', join(dir, 'opt', 'llvm')); // a link to the folder, and one to the program
+    // A link to the folder, and one to the program.
+    symlinkSync('llvm-own', join(dir, 'opt', 'llvm'));
     mkdirSync(join(dir, 'links'));
     symlinkSync(join(dir, 'opt', 'llvm', 'bin', 'clang'), join(dir, 'links', 'clang'));
     const [given, built] = [join(dir, 'own-clang'), join(dir, 'built')];

@@ -40,7 +40,7 @@ describe.skipIf(reason)('lines of the last visit', () => {
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** What the browser has stored after the first view, and the lines that it showed. */
+  /** The browser's storage after the first view, and the lines that it showed. */
   let first: { readonly state: State; readonly lines: Readonly<Record<string, string>> };
   beforeAll(async () => {
     const context = await newContext();

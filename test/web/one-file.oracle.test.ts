@@ -52,8 +52,8 @@ describe.skipIf(reason)('the page as one file', () => {
     expect(statSync(FILE).size).toBeLessThanOrEqual(3_000_000);
   });
 
-  // One hart and two; the worker is that of the folder, which page.oracle.test.ts gives all programs.
-  // recorded.slow.test.ts opens each of them in the file.
+  // One hart and two; the worker is that of the folder, and page.oracle.test.ts gives it all
+  // programs. recorded.slow.test.ts opens each of them in the file.
   it('from the disk, without a network, its programs are the runs that Node recorded', async () => {
     const page = await opened('#program=race');
     const menu = page.locator('header select');

@@ -33,7 +33,7 @@ describe.skipIf(reason)('the page', () => {
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
 
-  // In one page, as a reader goes through the menu; recorded.slow.test.ts opens each by its address.
+  // In one page, as a reader goes through the menu; recorded.slow.test.ts opens each by address.
   it.each(IDS)(
     '%s is the run that Node recorded',
     async id => {

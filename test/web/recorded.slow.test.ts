@@ -1,5 +1,5 @@
-// Each program of the menu by its own address, in a browser that knows nothing, as a folder and as one
-// file from the disk without a network; page.oracle.test.ts has all programs in one page.
+// Each program of the menu by its own address, in a browser that knows nothing, as a folder and as
+// one file from the disk without a network; page.oracle.test.ts has all programs in one page.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
