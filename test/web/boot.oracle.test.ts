@@ -75,10 +75,7 @@ describe.skipIf(reason)('a whole machine in the page', () => {
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   async function opened(path: string): Promise<Page> {
-    const page = await site.browser.newPage({ viewport: { width: 1400, height: 860 } });
-    site.observed.add(page);
-    await page.goto(site.home);
-    await page.waitForSelector('.verdict.same');
+    const page = await site.at();
     await page.locator('input[type=file]').setInputFiles(path);
     await page.waitForTimeout(100);
     await page.waitForSelector('.verdict:not(.busy)');
@@ -104,7 +101,7 @@ describe.skipIf(reason)('a whole machine in the page', () => {
       await page.keyboard.press('>');
       await settled(page);
       expect(await page.locator('.calls').textContent()).toMatch(/kernel\/.*\.[cS]/);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -145,7 +142,7 @@ describe.skipIf(reason)('a whole machine in the page', () => {
         await settled(page);
       }
       expect(await n.locator('dd').textContent()).toMatch(/^5/);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -162,7 +159,7 @@ describe.skipIf(reason)('a whole machine in the page', () => {
         .locator('.terminal .xterm-accessibility-tree > div', { hasText: '3' })
         .first()
         .waitFor({ state: 'attached' });
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -190,7 +187,7 @@ describe.skipIf(reason)('a whole machine in the page', () => {
         'this run reboots its machine: kcovbox replay runs it, this page does not',
       );
       expect(await page.locator('.verdict').textContent()).toBe('no run');
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
