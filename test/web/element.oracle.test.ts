@@ -43,6 +43,10 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
        <kcovbox-run id="a" program="kcov-openbsd" line="kernel/fs/sys_rw.c:83" autostart></kcovbox-run>
        <kcovbox-run id="b" src="mine.kcapsule" height="500px"></kcovbox-run>`,
     );
+    writeFileSync(
+      join(book, 'opener.html'),
+      '<!doctype html><title>no run</title><link rel="icon" href="data:,">',
+    );
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
   }, 600_000);
 
@@ -116,7 +120,7 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
   );
 
   it('takes a capsule from the page around it, and not from one that opened it', async () => {
-    const tab = await opened(chapter);
+    const tab = await opened(`${chapter}opener.html`);
     const popup = tab.waitForEvent('popup');
     await tab.evaluate(`
       const other = open(${JSON.stringify(`${page}#wait=1`)});

@@ -14,7 +14,7 @@ if (reason) console.warn(reason);
 describe.skipIf(reason)('the views', () => {
   const site = hosted();
 
-  const opened = (program: string) => site.opened(`#program=${program}`);
+  const opened = (program: string) => site.at(`#program=${program}`);
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
   const printedBy = (id: string): string => new TextDecoder().decode(capsuleOf(id).console());
@@ -57,7 +57,7 @@ describe.skipIf(reason)('the views', () => {
       await page.getByLabel('one instruction', { exact: true }).click();
       await settled(page);
       expect(await page.locator('.word0').textContent()).toBe(`${words.length}`);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -86,7 +86,7 @@ describe.skipIf(reason)('the views', () => {
         Number(n),
       );
       for (const value of constants) expect(text.join('\n')).toContain(`0x${value.toString(16)} (constant)`);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
@@ -111,7 +111,7 @@ describe.skipIf(reason)('the views', () => {
       // The hook is shown by its caller, at the beginning of the function.
       expect(await page.locator('.calls button[aria-current]').textContent()).toContain('sys_read');
       expect(await page.locator('.l-now').textContent()).toMatch(/^\{|sys_read/);
-      await page.close();
+      site.leave(page);
     },
     PATIENCE,
   );
