@@ -42,7 +42,7 @@ describe.skipIf(reason)('a program that is dropped on the page', () => {
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  const opened = (program: string) => site.opened(`#program=${program}`);
+  const opened = (program: string) => site.at(`#program=${program}`);
   /** Drops a file, as a person does. */
   async function drop(page: Page, path: string, name: string): Promise<void> {
     const base64 = readFileSync(path).toString('base64');
@@ -75,7 +75,8 @@ describe.skipIf(reason)('a program that is dropped on the page', () => {
       const [own, nodes] = [saved, recorded].map(file => parseCapsule(readFileSync(file), file));
       expect(own!.manifest).toEqual(nodes!.manifest);
       expect(readFileSync(saved).equals(readFileSync(recorded))).toBe(true);
-      await page.close();
+      await page.getByRole('button', { name: 'Close' }).first().click();
+      site.leave(page);
     },
     PATIENCE,
   );

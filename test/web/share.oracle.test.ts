@@ -57,6 +57,9 @@ describe.skipIf(reason)('sharing a run', () => {
   const messageOf = (page: Page) => page.locator('.message').textContent();
   async function shared(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Share' }).click();
+    // In a page that several tests use, the closed dialog has the run that was shared before.
+    await page.locator('.sharing[open]').waitFor();
+    await settled(page);
     const address = await page.locator('.sharing input').inputValue();
     await close(page);
     return address;
