@@ -15,12 +15,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Elf, FORMATS } from '../../coverage/index.ts';
 import { runResult } from '../../run/schema.ts';
-import { temporaryPath } from '../../toolchain/index.ts';
-import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
+import { DIALECTS, temporaryPath } from '../../toolchain/index.ts';
+import { isOneLine, kcovbox, kcovboxLines, type Ran, ROOT, shell } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-commands-'));
 const file = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
 const run = (...args: string[]): Ran => kcovbox(args, { cwd });
+/** In one process, which reads the kernel's debug information faster each time. */
+const runAll = (...lines: string[][]): Ran[] =>
+  kcovboxLines(lines, { cwd }).map(({ status, stdout, stderr }) => ({ status, stdout, stderr }));
 const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
 const LINUX = join(ROOT, 'guest-programs', 'linux-kcov.c');
 
@@ -33,18 +36,24 @@ beforeAll(() => {
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 describe('output and format', () => {
-  test.each([
-    ['a.info', /^TN:/],
-    ['a.html', /^<!doctype html>/i],
-    ['a.xml', /^<\?xml/],
-    ['a.jsonl', /^\{"/],
-    ['a.csv', /^"?\w+"?,/],
-  ])('the suffix of %s is the format, for run and for cov export alike', (name, start) => {
-    expect(run('run', '--cover', name, EXAMPLE).status).toBe(0);
-    expect(readFileSync(join(cwd, name), 'utf8')).toMatch(start);
-    rmSync(join(cwd, name));
-    expect(run('cov', 'export', 'a.kcov', '-o', name)).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(readFileSync(join(cwd, name), 'utf8')).toMatch(start);
+  test('the suffix is the format, for run and for cov export alike', () => {
+    const suffixes = [
+      ['a.info', /^TN:/],
+      ['a.html', /^<!doctype html>/i],
+      ['a.xml', /^<\?xml/],
+      ['a.jsonl', /^\{"/],
+      ['a.csv', /^"?\w+"?,/],
+    ] as const;
+    const ran = runAll(
+      ...suffixes.map(([name]) => ['run', '--cover', name, EXAMPLE]),
+      ...suffixes.map(([name]) => ['cov', 'export', 'a.kcov', '-o', `of-${name}`]),
+    );
+    for (const [i, [name, start]] of suffixes.entries()) {
+      expect(ran[i]!.status, name).toBe(0);
+      expect(readFileSync(join(cwd, name), 'utf8')).toMatch(start);
+      expect(ran[suffixes.length + i], name).toEqual({ status: 0, stdout: '', stderr: '' });
+      expect(readFileSync(join(cwd, `of-${name}`), 'utf8')).toMatch(start);
+    }
   });
 
   test.each([
@@ -64,10 +73,12 @@ describe('output and format', () => {
   });
 
   test('cov report -o writes a page, or the text that it prints', () => {
-    expect(run('cov', 'report', 'a.kcov', '-o', 'r.html')).toEqual({ status: 0, stdout: '', stderr: '' });
+    const report = ['cov', 'report', 'a.kcov'];
+    const [page, text, printed] = runAll([...report, '-o', 'r.html'], [...report, '-o', 'r.txt'], report);
+    expect(page).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(cwd, 'r.html'), 'utf8')).toMatch(/^<!doctype html>/i);
-    expect(run('cov', 'report', 'a.kcov', '-o', 'r.txt').status).toBe(0);
-    expect(readFileSync(join(cwd, 'r.txt'), 'utf8')).toBe(run('cov', 'report', 'a.kcov').stdout);
+    expect(text!.status).toBe(0);
+    expect(readFileSync(join(cwd, 'r.txt'), 'utf8')).toBe(printed!.stdout);
   });
 
   test('--result - is a result on standard output, and nothing else is', () => {
@@ -78,9 +89,12 @@ describe('output and format', () => {
   });
 
   test('reports of the run and of its trace call the kernel by one name', () => {
-    expect(run('cov', 'report', 'a.kcov').stdout).toMatch(/^kernel openbsd {2}/);
-    expect(run('run', '--cover', '-', EXAMPLE).stdout).toMatch(/^kernel openbsd {2}/m);
-    expect(run('run', '--exact', '--cover', '-', EXAMPLE).stdout).toMatch(/^kernel openbsd {2}/m);
+    for (const { stdout } of runAll(
+      ['cov', 'report', 'a.kcov'],
+      ['run', '--cover', '-', EXAMPLE],
+      ['run', '--exact', '--cover', '-', EXAMPLE],
+    ))
+      expect(stdout).toMatch(/^kernel openbsd {2}/m);
   });
 
   test('the kernel has one name in the trace and in the result', () => {
@@ -274,15 +288,21 @@ describe('a program', () => {
 });
 
 describe('--trace', () => {
-  test.each(['openbsd', 'netbsd', 'freebsd', 'linux'])(
-    '%s: covers a program that knows nothing of kcov',
-    dialect => {
-      const args = ['run', '--dialect', dialect, '--trace', '--cover', 't.kcov', 'reads.c'];
-      expect(run(...args)).toEqual({ status: 1, stdout: '', stderr: '' });
-      expect(run('cov', 'report', '--by', 'function', 't.kcov').stdout).toMatch(/\bsys_read\b/);
-      expect(run('cov', 'stats', 't.kcov').stdout).toMatch(/^lost +0$/m);
-    },
-  );
+  test('covers a program that knows nothing of kcov, on every personality', () => {
+    const ran = runAll(
+      ...DIALECTS.flatMap(dialect => [
+        ['run', '--dialect', dialect, '--trace', '--cover', 't.kcov', 'reads.c'],
+        ['cov', 'report', '--by', 'function', 't.kcov'],
+        ['cov', 'stats', 't.kcov'],
+      ]),
+    );
+    for (const [i, dialect] of DIALECTS.entries()) {
+      const [traced, report, stats] = ran.slice(3 * i);
+      expect(traced, dialect).toEqual({ status: 1, stdout: '', stderr: '' });
+      expect(report!.stdout, dialect).toMatch(/\bsys_read\b/);
+      expect(stats!.stdout, dialect).toMatch(/^lost +0$/m);
+    }
+  });
 
   test('and without it an empty coverage file says why', () => {
     const { status, stderr } = run('run', '--cover', 'empty.info', 'exit7.c');
@@ -308,24 +328,28 @@ describe('an empty coverage file', () => {
 
 describe('annotated source', () => {
   test('is one format of run and of cov export', () => {
-    const { stdout } = run('run', '--cover', '-', '--format', 'source', EXAMPLE);
+    const [ran, exported] = runAll(
+      ['run', '--cover', '-', '--format', 'source', EXAMPLE],
+      ['cov', 'export', '--format', 'source', 'a.kcov'],
+    );
+    const { stdout } = ran!;
     expect(stdout).toMatch(/ \+ .*syscall/);
-    const exported = run('cov', 'export', '--format', 'source', 'a.kcov');
     expect(exported).toMatchObject({ status: 0, stderr: '' });
-    expect(stdout.endsWith(exported.stdout.replaceAll('first test', 'openbsd-kcov'))).toBe(true);
+    expect(stdout.endsWith(exported!.stdout.replaceAll('first test', 'openbsd-kcov'))).toBe(true);
   });
 });
 
 describe('thresholds and reports', () => {
   test('are judged with a word, and checked before the work', () => {
-    const missed = run('cov', 'report', '--fail-under', '90', 'a.kcov');
-    expect(missed.status).toBe(1);
-    expect(missed.stderr).toMatch(
+    const under = (percent: string): string[] => ['cov', 'report', `--fail-under=${percent}`, 'a.kcov'];
+    const [missed, reached, ...wrong] = runAll(...['90', '0', '101', 'abc', '-1', 'NaN', ''].map(under));
+    expect(missed!.status).toBe(1);
+    expect(missed!.stderr).toMatch(
       /^kcovbox: [\d.]+% of the lines are covered \(\d+ of \d+\), --fail-under wants 90%\n$/,
     );
-    expect(run('cov', 'report', '--fail-under', '0', 'a.kcov')).toMatchObject({ status: 0, stderr: '' });
-    for (const wrong of ['101', 'abc', '-1', 'NaN', ''])
-      expect(run('cov', 'report', `--fail-under=${wrong}`, 'a.kcov')).toMatchObject({
+    expect(reached).toMatchObject({ status: 0, stderr: '' });
+    for (const one of wrong)
+      expect(one).toMatchObject({
         status: 125,
         stdout: '',
         stderr: expect.stringMatching(/--fail-under.*from 0 to 100/),
@@ -333,12 +357,12 @@ describe('thresholds and reports', () => {
   });
 
   test('annotated source of a function that did not run, and a sentence where none of many did', () => {
-    const source = (...args: string[]) => run('cov', 'report', '--by', 'source', ...args, 'a.kcov');
-    const shown = source('-f', '^edu_command$');
+    const source = (...args: string[]) => ['cov', 'report', '--by', 'source', ...args, 'a.kcov'];
+    const [shown, none] = runAll(source('-f', '^edu_command$'), source('-F', 'kernel/dev/edu.c'));
     expect(shown).toMatchObject({ status: 0, stderr: '' });
-    expect(shown.stdout).toMatch(/^kernel\/dev\/edu\.c\n.* 0\/\d+ points {2}edu_command {2}0 calls$/m);
-    expect(shown.stdout).toMatch(/^ *\d+ +0 - /m);
-    expect(source('-F', 'kernel/dev/edu.c')).toEqual({
+    expect(shown!.stdout).toMatch(/^kernel\/dev\/edu\.c\n.* 0\/\d+ points {2}edu_command {2}0 calls$/m);
+    expect(shown!.stdout).toMatch(/^ *\d+ +0 - /m);
+    expect(none).toEqual({
       status: 0,
       stdout: 'no function of -F kernel/dev/edu.c is covered; -f NAME shows one all the same\n',
       stderr: '',
@@ -346,36 +370,50 @@ describe('thresholds and reports', () => {
   });
 
   test('every report of a filtered trace says that the filter may have taken something away', () => {
-    expect(run('cov', 'filter', '-f', 'read|trap', '-o', 'part.kcov', 'a.kcov').status).toBe(0);
     const what = 'code that is not covered here may have run in the records that were left out';
-    /** Lines of both streams with the sentence. */
-    const said = (...args: string[]): string[] => {
-      const { status, stdout, stderr } = run('cov', ...args);
-      expect(status, stderr).toBe(0);
-      return `${stdout}${stderr}`.split('\n').filter(line => line.includes(what));
-    };
-    for (const by of ['file', 'function', 'source'])
-      expect(said('report', '--by', by, 'part.kcov').map(line => line.trim())).toEqual([`filtered: ${what}`]);
-    expect(said('stats', 'part.kcov')).toEqual([`filtered           ${what}`]);
-    expect(said('diff', 'a.kcov', 'part.kcov')).toEqual([`part is filtered: ${what}`]);
-    const pcsOf = (trace: string): string[] =>
-      run('cov', 'export', '--format', 'rawcover', trace).stdout.trimEnd().split('\n');
-    const left = new Set(pcsOf('part.kcov'));
-    const hidden = pcsOf('a.kcov').find(pc => !left.has(pc))!;
-    expect(said('explain', '-t', 'part.kcov', hidden)).toEqual([`  filtered: ${what}`]);
-    for (const format of FORMATS) {
-      const note = run('cov', 'export', '--format', format, '-o', `as.${format}`, 'part.kcov').stderr;
-      expect(note, format).toBe(
+    const raw = (trace: string): string[] => ['cov', 'export', '--format', 'rawcover', trace];
+    const ways = ['file', 'function', 'source'];
+    const [filter, part, whole, merged, ...first] = runAll(
+      ['cov', 'filter', '-f', 'read|trap', '-o', 'part.kcov', 'a.kcov'],
+      raw('part.kcov'),
+      raw('a.kcov'),
+      ['cov', 'merge', '-o', 'mixed.kcov', 'a.kcov', 'part.kcov'],
+      ...FORMATS.map(format => ['cov', 'export', '--format', format, '-o', `as.${format}`, 'part.kcov']),
+    );
+    expect(filter!.status).toBe(0);
+    const left = new Set(part!.stdout.split('\n'));
+    const hidden = whole!.stdout.split('\n').find(pc => !left.has(pc))!;
+    const rest = runAll(
+      ['cov', 'stats', 'part.kcov'],
+      ['cov', 'diff', 'a.kcov', 'part.kcov'],
+      ['cov', 'explain', '-t', 'part.kcov', hidden],
+      ['cov', 'report', '-o', 'part.html', 'part.kcov'],
+      ['cov', 'export', '-o', 'part.json', 'part.kcov'],
+      ['cov', 'report', 'a.kcov'],
+      ['cov', 'report', 'mixed.kcov'],
+      ...ways.map(by => ['cov', 'report', '--by', by, 'part.kcov']),
+    );
+    for (const [i, format] of FORMATS.entries())
+      expect(first[i]!.stderr, format).toBe(
         ['kcov', 'json', 'html'].includes(format) ? '' : `kcovbox: the trace is filtered: ${what}\n`,
       );
-    }
-    expect(said('report', '-o', 'part.html', 'part.kcov')).toEqual([]);
+    /** Lines of both streams with the sentence. */
+    const said = rest.map(({ status, stdout, stderr }) => {
+      expect(status, stderr).toBe(0);
+      return `${stdout}${stderr}`.split('\n').filter(line => line.includes(what));
+    });
+    expect(said).toEqual([
+      [`filtered           ${what}`],
+      [`part is filtered: ${what}`],
+      [`  filtered: ${what}`],
+      [],
+      [],
+      [],
+      [`  filtered: ${what}`],
+      ...ways.map(() => [expect.stringMatching(new RegExp(`^ *filtered: ${what}$`))]),
+    ]);
     expect(readFileSync(join(cwd, 'part.html'), 'utf8')).toContain(what);
-    expect(run('cov', 'export', '-o', 'part.json', 'part.kcov').stderr).toBe('');
     expect(JSON.parse(readFileSync(join(cwd, 'part.json'), 'utf8')).filtered).toBe(true);
-    expect(said('report', 'a.kcov')).toEqual([]);
-
-    const merged = run('cov', 'merge', '-o', 'mixed.kcov', 'a.kcov', 'part.kcov');
     expect(merged).toEqual({
       status: 0,
       stdout: '',
@@ -383,37 +421,51 @@ describe('thresholds and reports', () => {
         'kcovbox: part.kcov is filtered and does not show which lines did not run; ' +
         'so the merged trace does not either\n',
     });
-    expect(said('report', 'mixed.kcov')).toEqual([`  filtered: ${what}`]);
   });
 
   test('a format of counts says when its lines are not all that could run', () => {
     const only = (name: string): string =>
       `kcovbox: ${name} lists only lines that ran: the trace does not show which others did not\n`;
     const none = (name: string): string => `kcovbox: ${name} lists no line: the trace has comparisons only\n`;
-    const cover = (name: string, ...args: string[]): string =>
-      run('run', '--dialect', 'linux', '--cover', name, LINUX, ...args).stderr;
-    expect(cover('pc.info')).toBe('');
-    expect(cover('cmp.xml', '--', '1')).toBe(none('cmp.xml'));
-    expect(cover('pc.kcov') + cover('cmp.kcov', '--', '1') + cover('cmp.html', '--', '1')).toBe('');
-    const exported = (name: string, trace: string): string => run('cov', 'export', '-o', name, trace).stderr;
-    expect(exported('pc.xml', 'pc.kcov')).toBe('');
-    expect(exported('cmp.info', 'cmp.kcov')).toBe(none('cmp.info'));
-    run('cov', 'merge', '-o', 'both.kcov', 'pc.kcov', 'cmp.kcov');
-    for (const name of ['both.info', 'both.xml']) expect(exported(name, 'both.kcov')).toBe(only(name));
-    expect(exported('both.json', 'both.kcov')).toBe('');
+    const cover = (name: string, ...args: string[]): string[] => [
+      ...['run', '--dialect', 'linux', '--cover', name, LINUX],
+      ...args,
+    ];
+    const exported = (name: string, trace: string): string[] => ['cov', 'export', '-o', name, trace];
+    const lines: readonly (readonly [line: string[], remark: string])[] = [
+      [cover('pc.info'), ''],
+      [cover('cmp.xml', '--', '1'), none('cmp.xml')],
+      [cover('pc.kcov'), ''],
+      [cover('cmp.kcov', '--', '1'), ''],
+      [cover('cmp.html', '--', '1'), ''],
+      [exported('pc.xml', 'pc.kcov'), ''],
+      [exported('cmp.info', 'cmp.kcov'), none('cmp.info')],
+      [
+        ['cov', 'merge', '-o', 'both.kcov', 'pc.kcov', 'cmp.kcov'],
+        'kcovbox: cmp.kcov does not show which lines did not run; so the merged trace does not either\n',
+      ],
+      [exported('both.info', 'both.kcov'), only('both.info')],
+      [exported('both.xml', 'both.kcov'), only('both.xml')],
+      [exported('both.json', 'both.kcov'), ''],
+    ];
+    const remarks = runAll(...lines.map(([line]) => line)).map(({ stderr }) => stderr);
+    expect(remarks).toEqual(lines.map(([, remark]) => remark));
   });
 
   test('the two of a diff have different names', () => {
     mkdirSync(join(cwd, 'old'));
     writeFileSync(join(cwd, 'old', 'a.kcov'), readFileSync(join(cwd, 'a.kcov')));
-    const first = (...paths: string[]) => run('cov', 'diff', ...paths).stdout.split('\n')[0];
-    expect(first('a.kcov', 'old/a.kcov')).toMatch(/^points {2}only a\.kcov: 0 {2}only old\/a\.kcov: 0 /);
-    expect(first('a.kcov', 'a.kcov')).toMatch(/^points {2}only A: a: 0 {2}only B: a: 0 /);
+    const [other, same] = runAll(
+      ['cov', 'diff', 'a.kcov', 'old/a.kcov'],
+      ['cov', 'diff', 'a.kcov', 'a.kcov'],
+    );
+    expect(other!.stdout.split('\n')[0]).toMatch(/^points {2}only a\.kcov: 0 {2}only old\/a\.kcov: 0 /);
+    expect(same!.stdout.split('\n')[0]).toMatch(/^points {2}only A: a: 0 {2}only B: a: 0 /);
   });
 
   test('a selection that nothing matches is an error, not 0 of 0', () => {
-    for (const verb of ['report', 'stats'])
-      expect(run('cov', verb, '-F', 'nomatch', 'a.kcov')).toMatchObject({
+    for (const ran of runAll(...['report', 'stats'].map(verb => ['cov', verb, '-F', 'nomatch', 'a.kcov'])))
+      expect(ran).toMatchObject({
         status: 125,
         stdout: '',
         stderr: expect.stringMatching(/^kcovbox: nothing instrumented matches -F nomatch/),
