@@ -45,6 +45,8 @@ export type ExitReason = (typeof EXIT)[keyof typeof EXIT];
 export interface Engine {
   /** Runs the hart, which must be active. */
   run(hart: Hart): ExitReason;
+  /** Units after which a quantum should end at the latest. */
+  readonly quantumMax: number;
   /**
    * Makes `run` return `stopped` before the next instruction. Only from within a slow path (device
    * access, system instruction).
@@ -86,6 +88,8 @@ export interface RegionHost extends Regions {
   enter(rec: number): number;
   /** A quantum of so many units is over. */
   ran(units: number): void;
+  /** Units until the next sample of where the guest is, if there is one: a quantum ends there. */
+  readonly untilSample: number | undefined;
   /** Sets the functions that regions call; once, before any is compiled. */
   useSlow(slow: RegionSlow): void;
 }
@@ -98,6 +102,8 @@ export interface EngineOptions {
   readonly retired?: RetiredCounts;
 }
 
+/** Longest quantum where nothing takes samples: each costs the host some microseconds. */
+const QUANTUM_MAX = 4_000_000;
 const VIEW_U = 0;
 const FS = 0x6000;
 const RM_DYNAMIC = 7;
@@ -195,6 +201,10 @@ export class InterpEngine implements Engine {
   /** Units of virtual time executed so far; inside a quantum as of the last slow path. */
   get now(): number {
     return this.#isRunning ? this.#spent + this.#unitsOfQuantum() : this.#spent;
+  }
+
+  get quantumMax(): number {
+    return this.#regions?.untilSample ?? QUANTUM_MAX;
   }
 
   run(hart: Hart): ExitReason {

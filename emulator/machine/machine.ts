@@ -72,12 +72,6 @@ function memoryOf(pages: number): WebAssembly.Memory {
   }
 }
 
-/**
- * Longest quantum. V8 does not replace the code of a running function, so a loop stays in the code
- * of the first compiler until its quantum ends; and each quantum costs the host some microseconds.
- */
-const QUANTUM_MAX = 4_000_000;
-
 export class Machine implements SnapshotSource {
   readonly options: Complete;
   readonly ram: Ram;
@@ -448,7 +442,7 @@ export class Machine implements SnapshotSource {
         const stop = Math.min(limit, this.hasher?.next ?? Infinity);
         this.#quantum(
           this.harts[this.scheduler.turn]!,
-          Math.min(QUANTUM_MAX, stop - this.spent, end - this.time),
+          Math.min(this.engine.quantumMax, stop - this.spent, end - this.time),
         );
         this.hasher?.reached(this.spent);
         if (this.#isAtUser) this.#reachedUser();

@@ -286,6 +286,7 @@ describe('compiled regions', () => {
             return offset === 0 ? ENTRY_COMPILED : ENTRY_COLD;
           },
           enter: () => 0,
+          untilSample: undefined,
           ran: () => {},
           useSlow: () => {},
         },

@@ -29,6 +29,7 @@ import type { InlineCall } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
+import { SampleTimes } from './policy/samples.ts';
 import { discover, hasInlineCalls, type Region, type Tier } from './region/region.ts';
 
 /** Settings for tests and experiments; none changes the guest's results. */
@@ -87,13 +88,16 @@ export class Jit implements RegionHost {
   #boundary!: DataBoundary;
   #compiler!: Compiler;
   #waiting: EntryPoint[] = [];
-  /** Those in whose warm regions a quantum has ended. */
+  /** Those in whose warm regions a sample was taken. */
   readonly #sampled = new Set<EntryPoint>();
+  readonly #samples: SampleTimes | undefined;
   #warmUp: number;
 
   constructor(ram: Ram, options: JitOptions) {
     this.#ram = ram;
     this.#heat = { ...HEAT_DEFAULT, ...options.heat };
+    const { unitsToSample } = this.#heat;
+    this.#samples = unitsToSample > 0 ? new SampleTimes(unitsToSample) : undefined;
     this.#limits = { ...CACHE_DEFAULT, ...options.cache };
     this.#retired = options.retired;
     this.#clock = options.clock ?? (() => 0);
@@ -214,13 +218,20 @@ export class Jit implements RegionHost {
     return found.slot;
   }
 
+  get untilSample(): number | undefined {
+    return this.#samples?.left;
+  }
+
   /**
-   * Called after a quantum of `units`, while no region runs: compiles the warm region that it ended
-   * in or near again as a hot one, if it has run long enough, and others that nearly have.
+   * Called after a quantum of `units`, while no region runs. Where it ends with a sample, compiles
+   * the warm region that it ended in or near again as a hot one, if that has run long enough, and
+   * others that nearly have.
    */
-  ran(units: number): void {
+  ran(spent: number): void {
     const slot = this.#sample[0]!;
     this.#sample[0] = NO_SLOT;
+    const units = this.#samples?.passed(spent) ?? spent;
+    if (units === 0) return;
     const entry = slot === NO_SLOT ? this.#warmAtPc() : this.#cache.entryIn(slot);
     // A hot one may have taken over the slot since.
     if (!entry?.module || !entry.warmSpan) return;

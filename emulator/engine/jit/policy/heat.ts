@@ -6,8 +6,8 @@
 // so code that runs briefly must never be compiled, nor optimised for loops. The trick is ski
 // rental, twice: wait until interpreting the entry point has cost about what a warm region will,
 // and until that has run about as long as making a hot one takes. A wrong decision then costs at
-// most twice the best one, whatever the guest does. Time in a warm region is sampled: where a
-// quantum ends inside one, the units of the quantum count for it.
+// most twice the best one, whatever the guest does. Time in a warm region is sampled: the
+// units between two samples count for the region in which the second finds the guest (samples.ts).
 //
 // Of a narrow guest, all code is loops sooner or later: while little has been compiled, regions are
 // hot at once, and wait as long as hot ones cost. That is bounded by `narrowInsns`, once a run.
@@ -42,6 +42,12 @@ export interface HeatThresholds {
    */
   readonly unitsToPromote: number;
   /**
+   * Mean units between samples. V8 does not replace the code of a running function, so a loop stays
+   * in the code of the first compiler as long; and each costs the host some microseconds. 0: the
+   * end of each quantum is one.
+   */
+  readonly unitsToSample: number;
+  /**
    * Instructions that may be compiled before a guest counts as wide. Until then regions are hot at
    * once: the loops of a narrow guest repay it.
    */
@@ -60,6 +66,7 @@ export const HEAT_DEFAULT: HeatThresholds = {
   batchEntries: 12,
   warmUpTicks: 1500,
   unitsToPromote: 500_000,
+  unitsToSample: 1_000_000,
   narrowInsns: 2000,
   forgiveUnits: 4_000_000,
 };
@@ -75,6 +82,7 @@ export const HEAT_EAGER: HeatThresholds = {
   ticksToFillBatch: 1,
   warmUpTicks: 0,
   unitsToPromote: 0,
+  unitsToSample: 0,
   narrowInsns: 0,
 };
 
