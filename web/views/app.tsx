@@ -8,7 +8,7 @@ import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict, writeAddress } from './embedding.ts';
 import { bytesOf, onlyFirst } from './given.ts';
 import { Header, verdictOf } from './header.tsx';
-import { Help } from './help.tsx';
+import { Help, showHelp } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
 import { base, inlined, load } from './load.ts';
 import { Moments } from './moments.tsx';
@@ -384,7 +384,7 @@ export function App() {
       'zoom-in': () => time.current?.zoom(0.5),
       'zoom-out': () => time.current?.zoom(2),
       'zoom-all': () => time.current?.zoom(0),
-      help: () => help.current?.showModal(),
+      help: () => showHelp(help.current),
     },
     opened !== undefined,
   );
@@ -511,7 +511,7 @@ export function App() {
                 field={unitField}
                 onMove={move}
                 onSeek={seek}
-                onHelp={() => help.current?.showModal()}
+                onHelp={() => showHelp(help.current)}
               />
             )}
             <Source

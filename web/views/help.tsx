@@ -2,6 +2,15 @@
 import type { RefObject } from 'preact';
 import { ACTS, MOTIONS } from './keys.ts';
 
+/**
+ * Begins at the heading: the button below would have the focus, and a low window would show the
+ * end. Not by `autofocus`, which a browser reports as blocked in a frame of another origin.
+ */
+export function showHelp(dialog: HTMLDialogElement | null): void {
+  dialog?.showModal();
+  dialog?.querySelector('h2')?.focus();
+}
+
 export function Help({ dialog }: { dialog: RefObject<HTMLDialogElement> }) {
   const row = ({ key, title }: { readonly key: string; readonly title: string }) => (
     <div key={key}>
@@ -13,10 +22,7 @@ export function Help({ dialog }: { dialog: RefObject<HTMLDialogElement> }) {
   );
   return (
     <dialog ref={dialog} class="help" aria-label="keys">
-      {/* Else the button below has the focus, and a low window shows the end. */}
-      <h2 tabIndex={-1} autofocus>
-        Keys
-      </h2>
+      <h2 tabIndex={-1}>Keys</h2>
       <div class="keys">
         <dl>{MOTIONS.map(row)}</dl>
         <dl>{ACTS.map(row)}</dl>
