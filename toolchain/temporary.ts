@@ -1,7 +1,7 @@
 // Names of files and folders that are being written: `PATH.PID-PLACE.tmp`. A writer that is killed
 // leaves one behind, and the next writer removes it. Hosts and containers may share a folder, and
 // a process id means something in one of them only: PLACE tells them apart.
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { nameOfKey } from './name-of-key.ts';
@@ -41,9 +41,19 @@ export function temporaryPath(path: string, pid: number = process.pid): string {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+  }
+  return !hasEnded(pid);
+}
+
+/** Is it a zombie, which writes no more? The first process of a container may not wait for it. */
+function hasEnded(pid: number): boolean {
+  try {
+    // PID (NAME) STATE ..., where the name may have brackets and blanks: proc_pid_stat(5).
+    return /^[ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, ''));
+  } catch {
+    return false; // no Linux
   }
 }
 

@@ -1,5 +1,6 @@
 // Build products are found again, but never if one of their inputs has changed.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -118,6 +119,26 @@ test('what an interrupted build left goes with the next one; what a running one 
   await make('sweep again');
   expect(existsSync(join(folder, gone))).toBe(false);
   expect(existsSync(join(folder, mine))).toBe(true);
+});
+
+// As where the first process of a container does not wait for those that lost their parent.
+test.skipIf(process.platform !== 'linux')('a writer that nobody waits for has ended', async () => {
+  // The child ends when its parent is a program that does not wait.
+  const script = '(until grep -q sleep /proc/$$/comm; do :; done) & echo $!; exec sleep 60';
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const state = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0];
+    while (state() !== 'Z') await new Promise(done => setTimeout(done, 5));
+    const left = join(dir, 'cache', 'test', temporaryPath('x', pid));
+    await make('zombie');
+    writeFileSync(left, '');
+    await make('behind the zombie');
+    expect(existsSync(left)).toBe(false);
+  } finally {
+    parent.kill('SIGKILL');
+  }
 });
 
 test('a build that fails leaves nothing, also where its linker was killed', async () => {
