@@ -40,9 +40,9 @@ const leaves = all.filter(({ command }) => command.commands.length === 0);
 const wordsOf = ({ words }: Named): string => `kcovbox ${words.join(' ')}`.trimEnd();
 
 describe('a command that needs another one after it', () => {
-  let all: RanLine[];
+  let ends: RanLine[];
   beforeAll(() => {
-    all = kcovboxLines(
+    ends = kcovboxLines(
       groups.map(({ words }) => words),
       { cwd },
     );
@@ -50,7 +50,7 @@ describe('a command that needs another one after it', () => {
 
   test.each(groups.map((group, i) => [wordsOf(group), i] as const))('%s alone', (_, i) => {
     const { words, command } = groups[i]!;
-    const ran = all[i]!;
+    const ran = ends[i]!;
     expect(ran).toMatchObject({ status: 125, stdout: '' });
     expect(ran.stderr).toSatisfy(isOneLine);
     expect(ran.stderr).toMatch(/a command is missing; .*--help/);
@@ -65,16 +65,16 @@ describe('a command that needs another one after it', () => {
 
 describe('a command that lacks an argument', () => {
   const needy = leaves.filter(({ command }) => command.registeredArguments.some(({ required }) => required));
-  let all: RanLine[];
+  let ends: RanLine[];
   beforeAll(() => {
-    all = kcovboxLines(
+    ends = kcovboxLines(
       needy.map(({ words }) => words),
       { cwd },
     );
   });
 
   test.each(needy.map((leaf, i) => [wordsOf(leaf), i] as const))('%s alone', (_, i) => {
-    const ran = all[i]!;
+    const ran = ends[i]!;
     expect(ran).toMatchObject({ status: 125, stdout: '' });
     expect(ran.stderr).toSatisfy(isOneLine);
     expect(ran.stderr).toMatch(/missing required argument|required option/);
