@@ -2,7 +2,7 @@
 // result of a trial. docs/schemas/ has them as JSON Schema.
 import * as z from 'zod';
 import { campaignConfig } from '../fuzz/index.ts';
-import { count, runDescription, seed, sha256 } from '../run/schema.ts';
+import { count, runDescription, scheduleName, seed, sha256 } from '../run/schema.ts';
 
 const MIB_MIN = 16;
 const MIB_MAX = 2048;
@@ -43,6 +43,9 @@ export const programOptions = z.strictObject({
   env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text).optional(),
   append: text.optional().describe('more words of the kernel command line'),
   input: text.optional().describe('standard input'),
+  schedule: scheduleName
+    .optional()
+    .describe('how sched-seed orders the harts; default: turns of random lengths'),
   'max-insns': positive.optional().describe('of one execution; default 100,000,000'),
   vary: z
     .array(z.enum(VARIED))

@@ -1,5 +1,6 @@
 // The files of coursework: the manifest of a lab, and the result of judging one submission.
 import { z } from 'zod';
+import { scheduleName } from '../run/schema.ts';
 
 const id = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/);
 const fileName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/);
@@ -95,10 +96,7 @@ const labCheck = z.discriminatedUnion('kind', [
     ...run,
     seeds: z.int().min(1).max(2000),
     /** As `run --schedule` takes it; absent: turns of 2,000 to 42,000 instructions. */
-    schedule: z
-      .string()
-      .regex(/^(?:rw|rp|pos|pct:[1-9]\d?(?::[1-9]\d{0,8})?)$/)
-      .optional(),
+    schedule: scheduleName.optional(),
   }),
   /** The program with each kind of fault at the first events of a device: the kernel survives. */
   z.strictObject({

@@ -4,7 +4,7 @@
 // and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
 // about the host: no path, no program, no output.
 import * as z from 'zod';
-import { VIRTIO_KINDS } from '../emulator/index.ts';
+import { SCHEDULE_TEXT, VIRTIO_KINDS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 import { HAD_BY_ALL, LISTED } from './extensions.ts';
 
@@ -24,6 +24,8 @@ export const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 export const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
 const word = z.string().max(APPEND_MAX);
+/** An order of the harts, as `--schedule` takes it. */
+export const scheduleName = z.string().regex(SCHEDULE_TEXT);
 
 const image = z.strictObject({
   id: z
@@ -105,9 +107,7 @@ export const runDescription = z.strictObject({
     kcov: z.enum(['device', 'guest', 'off']),
     seed: seed.nullable(),
     schedSeed: seed.nullable(),
-    schedule: z
-      .string()
-      .regex(/^(rw|rp|pct:\d{1,2}(:\d{1,10})?)$/)
+    schedule: scheduleName
       .optional()
       .describe('how schedSeed orders the harts, as --schedule takes it; absent: turns of random lengths'),
     icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),

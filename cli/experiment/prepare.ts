@@ -1,7 +1,7 @@
 // From the file of an experiment to its plan: compiles programs and kernels, and describes each
 // variant by the hashes of its images.
 import { basename, isAbsolute, join } from 'node:path';
-import { HostError, parseCpu } from '../../emulator/index.ts';
+import { HostError, parseCpu, parseSchedule } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
 import { Places } from '../../experiment/report/places.ts';
 import type { ExperimentFile, PlannedFuzz, PlannedProgram, ProgramOptions } from '../../experiment/schema.ts';
@@ -47,12 +47,15 @@ function machineOf(options: ProgramOptions, fail: (key: string, why: string) => 
       return fail('cpu', error.message);
     }
   })();
+  if (options.schedule !== undefined && (options.harts ?? 1) === 1)
+    fail('schedule', 'one hart has one order: give harts 2 or more');
   return {
     dialect: parts.dialect,
     conf: options.conf ?? parts.dialect,
     kcov: 'device',
     engine: 'jit',
     smp: options.harts ?? 1,
+    ...(options.schedule !== undefined && { schedule: parseSchedule(options.schedule) }),
     cpu,
     memory: (options.memory ?? MEMORY) * MIB,
     icount: options.icount ?? 0,

@@ -26,7 +26,8 @@ function planText(folder: Folder): string {
   const lines = plan.variants.map(({ name, run }) => {
     const { machine, kernel, program } = run;
     const harts = `${machine.harts} hart${machine.harts === 1 ? '' : 's'}`;
-    return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}, ${machine.memory / 2 ** 20} MiB\n`;
+    const order = machine.schedule === undefined ? '' : ` in the order ${machine.schedule}`;
+    return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}${order}, ${machine.memory / 2 ** 20} MiB\n`;
   });
   return (
     `${plan.name}: ${counted(plan.variants.length, 'variant')} of ${counted(perVariant, 'trial')}, each of ${budgetWords(plan.budget)}\n` +

@@ -8,7 +8,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExperimentPlan, ExperimentTrial } from '../../experiment/schema.ts';
 import { sha256 } from '../../toolchain/index.ts';
-import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
+import { COMMAND, isOneLine, kcovbox, type Ran, ROOT } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-experiment-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -193,6 +193,34 @@ test('a crate has everything: the experiment is repeated from it alone', () => {
     /^kcovbox: crate crate: data\.csv has other contents than its description says/,
   );
   expect([tampered.status, existsSync(join(cwd, 'third'))]).toEqual([125, false]);
+});
+
+test('a variant names the order of its harts; a race that it finds is a capsule', () => {
+  const file = `name: orders
+program: { source: ${join(ROOT, 'examples', 'lost.c')}, harts: 2, memory: 32, vary: [sched-seed] }
+variants: { turns: {}, walk: { schedule: rw }, points: { schedule: 'pct:2:9000' } }
+trials: 1
+budget: { executions: 40 }
+stop-when-found: true
+bugs: { lost: { status: 1 } }
+`;
+  writeFileSync(join(cwd, 'orders.yaml'), file);
+  expect(cli('plan', 'orders.yaml').stdout).toMatch(/2 harts in the order pct:2:9000, 32 MiB$/m);
+  expect(cli('run', 'orders.yaml').status).toBe(0);
+  const { variants } = planOf('orders.experiment');
+  expect(variants.map(({ run }) => run.machine.schedule)).toEqual([undefined, 'rw', 'pct:2:9000']);
+  const trial = join(cwd, 'orders.experiment', 'trials', 'walk', '0000');
+  const { bugs } = JSON.parse(readFileSync(join(trial, 'trial.json'), 'utf8')) as ExperimentTrial;
+  expect(bugs).toMatchObject([{ bug: 'lost', status: 1, file: 'lost.kcapsule' }]);
+  const { images } = variants[1]!.run;
+  const paths = [images.kernel.sha256, images.initrd].map(hash => join('orders.experiment', 'images', hash));
+  const replayed = kcovbox(['replay', join(trial, 'lost.kcapsule'), ...paths], { cwd });
+  expect(replayed).toMatchObject({ status: 1, stderr: expect.stringMatching(/the same run/) });
+  writeFileSync(join(cwd, 'one.yaml'), file.replace('harts: 2', 'harts: 1'));
+  expect(cli('plan', 'one.yaml')).toMatchObject({
+    status: 125,
+    stderr: expect.stringMatching(/one\.yaml:3:32: schedule: one hart has one order: give harts 2 or more$/m),
+  });
 });
 
 test('Parquet has the rows of CSV', async () => {

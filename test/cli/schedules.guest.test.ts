@@ -111,6 +111,13 @@ test('a run with a schedule is recorded, and repeated by every engine', () => {
   expect(cli('replay', '--verify', '--engine', 'interp', 'race.kcapsule').status).toBe(one.status);
 });
 
+test.each(['rw', 'pos', 'pct:16:1000000000'])('a run in the order %s is recorded and repeated', order => {
+  const options = ['--smp', '4', '--schedule', order, '--sched-seed', '0x7'];
+  const one = cli('run', ...options, '--record', 'one.kcapsule', LOST);
+  expect(one.stderr).toBe('');
+  expect(cli('replay', 'one.kcapsule')).toMatchObject({ status: one.status, stdout: one.stdout });
+});
+
 test('the schedule begins at the same instruction, however the run is cut', async () => {
   const guest = await prepareGuest(join(ROOT, 'examples/lost.c'), [], {
     dialect: 'openbsd',

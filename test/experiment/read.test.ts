@@ -26,6 +26,7 @@ test.each([
     /^x\.yaml:4:1: trails: there is no such key; docs\/research\.md/,
   ],
   [GOOD.replace('harts: 2', 'harts: 9'), /^x\.yaml:3:32: variants\.more\.harts: .*8/],
+  [GOOD.replace('harts: 2', 'schedule: pct:17'), /^x\.yaml:3:32: variants\.more\.schedule: /],
   [GOOD.replace('harts: 2', 'cores: 2'), /^x\.yaml:3:32: variants\.more\.cores: there is no such key/],
   [GOOD.replace('{ executions: 5 }', '{}'), /^x\.yaml:5:1: budget: expected one of executions/],
   [GOOD.replace('5 }', '5, instructions: 3 }'), /^x\.yaml:5:1: budget: expected one of/],

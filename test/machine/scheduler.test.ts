@@ -1,7 +1,7 @@
 // The order of the harts depends on nothing but virtual time, the units spent and the seed.
 import { expect, it, test } from 'vitest';
 import { Xoshiro } from '../../emulator/base/xoshiro.ts';
-import { parseSchedule, scheduleText } from '../../emulator/index.ts';
+import { parseSchedule, SCHEDULE_TEXT, scheduleText } from '../../emulator/index.ts';
 import type { Access } from '../../emulator/machine/next-access.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
 
@@ -230,4 +230,26 @@ test('a schedule is read as it is written', () => {
     'pos:2',
   ])
     expect(() => parseSchedule(wrong), wrong).toThrow(/^schedule ".*": rw, rp, pos or pct:DEPTH/);
+});
+
+test('files take the texts of all orders, and no text that no order has', () => {
+  for (const text of ['rw', 'rp', 'pos', 'pct:1', 'pct:9:1', 'pct:10', 'pct:16:1000000000']) {
+    expect(text).toMatch(SCHEDULE_TEXT);
+    expect(scheduleText(parseSchedule(text))).toBe(text);
+  }
+  for (const text of [
+    '',
+    'RW',
+    'rw ',
+    'rw:2',
+    'pct',
+    'pct:',
+    'pct:0',
+    'pct:17',
+    'pct:2:0',
+    'pct:2:1000000001',
+  ]) {
+    expect(text).not.toMatch(SCHEDULE_TEXT);
+    expect(() => parseSchedule(text)).toThrow(/^schedule "/);
+  }
 });
