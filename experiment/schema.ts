@@ -69,6 +69,7 @@ export const fuzzOptions = z.strictObject({
   snapshots: z.boolean().optional().describe('false: the guest boots for each program'),
   'fail-nth': z.boolean().optional().describe('allocations of calls may fail'),
   settles: z.boolean().optional().describe('sleep behind the last call'),
+  schedule: campaignConfig.shape.schedule,
   'max-insns': positive.optional().describe('after which a program hangs'),
   batches: z.int().min(1).max(1024).optional().describe('of an epoch'),
   'per-batch': z.int().min(8).max(65_536).optional().describe('executions of a batch'),

@@ -8,7 +8,7 @@ import type { FinishedTrial } from '../../experiment/trial.ts';
 import { BUDGET, Choice, campaignConfig, Executor, FuzzError } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
 import { type DescriptionTexts, descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { prepareTarget } from '../../host/fuzz/target.ts';
+import { prepareTarget, THREADS } from '../../host/fuzz/target.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
@@ -26,6 +26,7 @@ function campaignOf(options: FuzzOptions): PlannedFuzz['campaign'] {
     snapshots: options.snapshots ?? true,
     failNth: options['fail-nth'] ?? false,
     settles: options.settles ?? false,
+    ...(options.schedule !== undefined && { schedule: options.schedule }),
     budget: options['max-insns'] ?? BUDGET,
     ...(options.batches && { batches: options.batches }),
     ...(options['per-batch'] && { perBatch: options['per-batch'] }),
@@ -50,8 +51,10 @@ export async function prepareFuzz(
     if (!(error instanceof UserError)) throw error;
     fail('conf', error.message);
   }
+  const hasThreads = options.schedule !== undefined;
   const { images: guest, machine } = await prepareTarget({
     conf,
+    hasThreads,
     ...(options.append !== undefined && { append: options.append }),
   });
   const run = describe(
@@ -61,11 +64,11 @@ export async function prepareFuzz(
       conf,
       kcov: 'device',
       engine: 'jit',
-      smp: 1,
+      smp: machine.harts!,
       cpu: DEFAULT_EXTENSIONS,
       memory: machine.ramBytes!,
       icount: 0,
-      cflags: [],
+      cflags: hasThreads ? [THREADS] : [],
       env: {},
     },
     [],

@@ -36,6 +36,7 @@ export interface RunOptions extends RobustOptions {
   snapshots: boolean;
   fail?: true;
   settle?: true;
+  schedule?: string;
   append?: string;
   engine: Exclude<EngineKind, 'lockstep'>;
 }
@@ -49,6 +50,7 @@ function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
     snapshots: options.snapshots,
     failNth: canFail,
     settles: options.settle === true,
+    ...(options.schedule !== undefined && { schedule: options.schedule }),
   });
   if (!parsed.success) throw new UserError(`fuzz run: ${firstIssue(parsed.error)}`);
   return parsed.data;
@@ -60,7 +62,8 @@ async function create(path: string, options: RunOptions): Promise<Stored> {
   const { conf, append } = chooseTarget(options, options.append);
   const { kernelSource, fail } = options;
   const whole = fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
-  const { images } = await prepareTarget({ conf: whole, kernelSource, append });
+  const hasThreads = options.schedule !== undefined;
+  const { images } = await prepareTarget({ conf: whole, kernelSource, append, hasThreads });
   const canaries = findCanaries(images.kernel);
   const manifest = {
     format: 'kcovbox fuzz campaign' as const,
@@ -90,7 +93,13 @@ function reopen(path: string, given: readonly string[]): Stored {
 }
 
 export const machineOf = (stored: Stored, engine: RunOptions['engine']): MachineOptions =>
-  targetMachine(stored.kernel, stored.initrd, stored.manifest, engine);
+  targetMachine(
+    stored.kernel,
+    stored.initrd,
+    stored.manifest,
+    engine,
+    stored.manifest.config.schedule !== undefined,
+  );
 
 function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
   const { manifest, texts, descriptions } = stored;

@@ -1,11 +1,14 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
 import { Elf, Symbolizer } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
-import { crashOf, type Execution, type Executor, HALVES, parseProgram, programC } from '../../fuzz/index.ts';
+import { crashOf, type Execution, HALVES, type Program, parseProgram, programC } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import { readText } from '../../host/input.ts';
+import { findCanaries } from '../../run/bugs/canaries.ts';
+import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
 import type { RobustOptions } from '../run/robust.ts';
 import { chooseTarget } from './choose.ts';
 
@@ -14,7 +17,12 @@ export interface ExecOptions extends RobustOptions {
   append?: string;
   c?: true;
   functions?: true;
+  runs?: number;
+  schedule?: string[];
 }
+
+/** Of `--runs`. */
+const ORDERS = ['turns', 'rw', 'rp', 'pos', 'pct:2', 'pct:3'];
 
 const PROGRAM_MAX = 1 << 20;
 
@@ -27,19 +35,22 @@ const valueText = (value: bigint | undefined): string => {
 export async function execProgram(path: string, options: ExecOptions): Promise<number> {
   const text = readText(path, 'program', PROGRAM_MAX);
   const program = parseProgram(text, loadDescriptions(descriptionTexts(options.describe)), path);
+  if (options.runs !== undefined) return sweep(program, options.runs, options);
   if (options.c) {
     writeTo('-', programC(program, `from ${path.replace(/.*[/\\]/, '')}`));
     return 0;
   }
   const { kernelSource, append } = options;
-  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource });
+  const hasThreads = program.schedule !== undefined;
+  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource, hasThreads });
   const executor = openTarget(target);
   const execution = executor.execute(program, 'pc', true);
   const title = crashOf(program, execution);
   const symbolizer = options.functions && new Symbolizer(new Elf(target.images.kernel, 'kernel'));
   const lines = execution.calls.map((call, i) => {
-    const { begin, end, value } = call;
-    const names = symbolizer ? `  ${functions(symbolizer, executor, call)}\n` : '';
+    const { begin, end, value, hasBegun } = call;
+    if (!hasBegun) return `${program.calls[i]!.type.name}: did not begin\n`;
+    const names = symbolizer ? `  ${functions(symbolizer, call)}\n` : '';
     return `${program.calls[i]!.type.name}: ${valueText(value)}, ${end - begin} points\n${names}`;
   });
   const deferred = execution.extra > 0 ? `deferred work: ${execution.extra} points\n` : '';
@@ -53,11 +64,41 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   return title === undefined ? 0 : 1;
 }
 
+/** Runs the program with the seeds 1 to `runs` of each order, and counts what goes wrong. */
+async function sweep(program: Program, runs: number, options: ExecOptions): Promise<number> {
+  const { kernelSource, append, schedule: orders = ORDERS } = options;
+  if (!program.schedule)
+    throw new UserError('fuzz exec --runs: the program has one thread, so all its runs are equal');
+  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource, hasThreads: true });
+  const executor = openTarget(target, { canaries: findCanaries(target.images.kernel) });
+  const line = progressLine();
+  let [text, all] = ['', 0];
+  for (const [i, order] of orders.entries()) {
+    const counts = new Map<string, { runs: number; first: number }>();
+    for (let seed = 1; seed <= runs; seed++) {
+      if (seed % 64 === 0) line.show(`${i * runs + seed} of ${orders.length * runs} runs`);
+      const execution = executor.execute({ ...program, schedule: { order, seed: BigInt(seed) } });
+      const title = crashOf(program, execution);
+      const triggered = (execution.bugs?.triggered ?? []).map(bug => `triggers ${bug}`);
+      for (const what of [...triggered, ...(title === undefined ? [] : [title])]) {
+        const known = counts.get(what) ?? { runs: 0, first: seed };
+        counts.set(what, { ...known, runs: known.runs + 1 });
+      }
+    }
+    const found = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    const rows = found.map(([what, { runs, first }]) => `${runs} ${what} (first 0x${first.toString(16)})`);
+    text += `${order.padEnd(6)} ${rows.length > 0 ? rows.join(', ') : 'nothing'}\n`;
+    all += counts.size;
+  }
+  line.clear();
+  writeTo('-', `${runs} runs of each order\n${text}`);
+  return all > 0 ? 1 : 0;
+}
+
 /** The functions that a call entered, in this order. */
 function functions(
   symbolizer: Symbolizer,
-  { area }: Executor,
-  { begin, end }: Execution['calls'][number],
+  { begin, end, records: area }: Execution['calls'][number],
 ): string {
   const names = new Set<string>();
   for (let n = begin; n < end; n++) {

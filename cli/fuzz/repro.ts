@@ -4,13 +4,16 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { titleOf } from '../../fuzz/index.ts';
+import { CanaryWatch } from '../../run/bugs/canaries.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
-import { EXIT_BUDGET } from '../../run/verdict.ts';
+import type { Ended } from '../../run/many/outcome.ts';
+import { EXIT_BUDGET, verdict } from '../../run/verdict.ts';
 import { bugWords, runProgram } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { BUGS, readFolder } from './folder.ts';
+import { findOrder } from './race.ts';
 
 /** The title of a hang, before the name of the call. */
 const HUNG = 'INFO: task hung in sys_';
@@ -18,13 +21,13 @@ const EXIT_PANIC = 126;
 const EXIT_COMPILE = 123;
 const CONSOLE_MAX = 16 * 2 ** 20;
 
-interface Ended {
+interface Ran {
   readonly status: number;
   readonly console: string;
 }
 
 /** Runs this command with other words. */
-function kcovbox(words: readonly string[]): Promise<Ended> {
+function kcovbox(words: readonly string[]): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const options = { maxBuffer: CONSOLE_MAX, encoding: 'latin1' as const };
     execFile(process.execPath, [process.argv[1]!, ...words], options, (error, console, said) => {
@@ -43,16 +46,31 @@ function budgetOf(dir: string, { config }: CampaignManifest): number {
   return config.budget * (calls.length + 1);
 }
 
+/** The order of the program's threads; undefined: it has one thread. */
+const orderOf = (dir: string): string | undefined =>
+  /^!schedule (\S+)/.exec(readFileSync(join(dir, 'program.txt'), 'utf8'))?.[1];
+
 /** Does the C program trigger the historical bug alone? Records its capsule. */
 async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest): Promise<boolean> {
-  const { conf } = manifest;
+  const { conf, canaries: table } = manifest;
   const program = join(dir, 'repro.c');
   const maxInsns = budgetOf(dir, manifest);
-  const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
-  const { canaries } = await runProgram(program, [bug], how);
-  if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
+  const order = orderOf(dir);
+  let harts: string[] | undefined = [];
+  if (order !== undefined && table) {
+    const run = { conf, append: bugWords([bug]), order, maxInsns };
+    harts = await findOrder(program, run, (_, machine) =>
+      new CanaryWatch(machine, table).read().triggered.includes(bug),
+    );
+    if (!harts) return false;
+  } else {
+    const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
+    const { canaries } = await runProgram(program, [bug], how);
+    if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
+  }
   const capsule = join(dir, 'repro.kcapsule');
-  const words = ['--conf', conf, '--append', bugWords([bug]), '--max-insns', String(maxInsns)];
+  const append = ['--append', bugWords([bug])];
+  const words = ['--conf', conf, ...append, '--max-insns', String(maxInsns), ...harts];
   await kcovbox(['run', '--no-symbolize', ...words, '--record', capsule, program]);
   return true;
 }
@@ -82,10 +100,20 @@ export async function reproduce(path: string): Promise<number> {
       '--record',
       capsule,
     ];
-    const { status, console } = await kcovbox(['run', ...common, join(dir, 'repro.c')]);
-    const end = status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
+    const program = join(dir, 'repro.c');
     // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
-    const found = titleOf(end, console, title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined);
+    const titled = (status: number, console: string): string | undefined =>
+      titleOf(
+        status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done',
+        console,
+        title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined,
+      );
+    const order = orderOf(dir);
+    const run = { conf: manifest.conf, append: manifest.words, order: order!, maxInsns: Number(budget) };
+    const shows = ({ result, text }: Ended): boolean => titled(verdict(result).status, text) === title;
+    const harts = order === undefined ? [] : await findOrder(program, run, shows);
+    const { status, console } = await kcovbox(['run', ...common, ...(harts ?? ['--smp', '2']), program]);
+    const found = titled(status, console);
     const isSame = found === title;
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;

@@ -1,12 +1,13 @@
 // `kcovbox fuzz`: coverage-guided campaigns of system calls from a snapshot.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { scheduleText } from '../../emulator/index.ts';
 import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
 import { reproduce } from '../fuzz/repro.ts';
 import { jobsOption } from '../io/jobs.ts';
 import { repeated } from '../io/repeated.ts';
-import { parseCount, parseSeed, parseWithin } from '../io/values.ts';
+import { parseCount, parseOrder, parseSeed, parseWithin } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
 
 const EXECUTIONS = 100_000;
@@ -18,6 +19,10 @@ function parsePattern(text: string, before: string[] = []): string[] {
   if (!/^[\w$*]{1,64}$/.test(text))
     throw new InvalidArgumentError('expected the name of a call, in which * stands for any text');
   return repeated(text, before);
+}
+
+function parseRaceOrder(text: string): string {
+  return text === 'turns' ? text : scheduleText(parseOrder(text));
 }
 
 const engineOption = (): Option =>
@@ -47,6 +52,11 @@ function addRun(command: Command): void {
     .option('--no-comparisons', 'do not try the operands of comparisons')
     .option('--no-snapshots', 'boot the guest for each program')
     .option('--fail', 'let allocations of calls fail, too; on by itself for kernels with fail-nth or debug')
+    .option(
+      '--schedule <order>',
+      'calls of two threads, on two harts, in this order: rw, rp, pos, pct:DEPTH[:UNITS], or turns of random lengths',
+      parseRaceOrder,
+    )
     .option('--settle', 'sleep behind the last call, so that deferred work is recorded')
     .addOption(engineOption())
     .addHelpText(
@@ -59,6 +69,7 @@ function addRun(command: Command): void {
         'Examples:\n' +
         '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
         '  kcovbox fuzz run --conf linux+kasan+ubsan+debug+bugs --append bugs=all campaign\n' +
+        '  kcovbox fuzz run --kasan --lockdep --schedule pos races\n' +
         '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
         ROBUST_HELP,
     )
@@ -121,6 +132,17 @@ function addExec(command: Command): void {
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
     .option('--append <text>', 'more words of the kernel command line')
     .option('--functions', 'print the functions of the kernel that each call entered')
+    .addOption(
+      new Option(
+        '--runs <n>',
+        'of a race: execute it with the seeds 1 to N of each order, and count what goes wrong',
+      ).argParser(parseCount),
+    )
+    .option(
+      '--schedule <order>',
+      'an order for --runs (repeatable; default: turns, rw, rp, pos, pct:2 and pct:3)',
+      (text: string, before: readonly string[] = []) => [...before, parseRaceOrder(text)],
+    )
     .option('-c', 'print a C program that makes the same calls')
     .addHelpText(
       'after',

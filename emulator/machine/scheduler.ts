@@ -33,6 +33,9 @@ export class Scheduler {
   readonly #harts: number;
   readonly #access: (hart: number) => Access | undefined;
   readonly #able: number[] = [];
+  /** Of the machine; `begin` may have put others in their place. */
+  #ownSeed: bigint | undefined;
+  readonly #ownSchedule: Schedule | undefined;
   #seed: bigint | undefined;
   #schedule: Schedule | undefined;
   /** Absent: round robin. */
@@ -51,9 +54,15 @@ export class Scheduler {
   ) {
     this.#harts = harts;
     this.#access = access;
-    this.#seed = seed;
-    this.#schedule = schedule;
+    this.#ownSeed = seed;
+    this.#ownSchedule = schedule;
+    this.#beOwn();
     this.reset();
+  }
+
+  #beOwn(): void {
+    this.#seed = this.#ownSeed;
+    this.#schedule = this.#ownSchedule;
   }
 
   /** The current hart. */
@@ -158,6 +167,7 @@ export class Scheduler {
 
   /** At power-on: from now on the order of a machine with this seed. */
   reseed(seed: bigint): void {
+    this.#ownSeed = seed;
     this.#seed = seed;
     this.reset();
   }
@@ -192,6 +202,8 @@ export class Scheduler {
     const s = state as Saved;
     this.#turn = s.turn;
     this.#end = s.end === -1 ? Infinity : s.end;
+    // Before the beginning of a schedule it is the machine's, not one of a later `begin`.
+    if (!s.order) this.#beOwn();
     this.#turns = this.#seeded();
     if (this.#turns && s.rng) this.#turns.rng.state = [...s.rng];
     this.#order = this.#schedule && s.order ? Order.load(this.#schedule, s.order) : undefined;

@@ -10,7 +10,8 @@ import { comparisonsOf, constantsOf } from '../guide/hints.ts';
 import { type Step, steps } from '../guide/steps.ts';
 import { Generator } from '../program/generate.ts';
 import { type Mutation, mutate } from '../program/mutate.ts';
-import { copyProgram, type Program, removeCall } from '../program/program.ts';
+import { copyProgram, isRace, type Program, removeCall } from '../program/program.ts';
+import { arrange } from '../program/race.ts';
 import { Random } from '../program/random.ts';
 import { programText } from '../program/text.ts';
 import { epochSize } from './config.ts';
@@ -32,6 +33,8 @@ export interface BatchResult {
 
 /** Most executions that look for steps without making one. */
 const LOOKS_MAX = 4;
+/** Orders of the threads in which a smaller program is tried. */
+const ORDERS = 8;
 
 /** A seed for each batch of each epoch: mixed, so that neighbours have nothing in common. */
 function batchSeed(seed: bigint, epoch: number, batch: number): bigint {
@@ -112,8 +115,8 @@ class Batch {
 
   /** undefined: all steps of some entries have been made. */
   #next(source: Source): Program | undefined {
-    if (source === 'new') return this.#how.generator.program();
-    if (source === 'change') return mutate(this.#pick().program, this.#how);
+    if (source === 'new') return this.#arranged(this.#how.generator.program());
+    if (source === 'change') return this.#arranged(mutate(this.#pick().program, this.#how));
     for (let looks = 0; this.#steps.length === 0 && this.#agenda.length > 0; looks++) {
       if (looks === LOOKS_MAX) return undefined;
       this.#look(this.#agenda.shift()!);
@@ -122,6 +125,12 @@ class Batch {
     if (!step) return undefined;
     this.#stepped.add(step.key);
     return step.program();
+  }
+
+  #arranged(program: Program): Program {
+    const { schedule } = this.#state.config;
+    if (schedule !== undefined) arrange(program, schedule, this.#random);
+    return program;
   }
 
   /** Younger entries more often than old ones. */
@@ -227,8 +236,17 @@ class Batch {
 
   #reduce(program: Program, shows: (execution: Execution, candidate: Program) => boolean): Program {
     return reduce(program, candidate => {
-      this.#more++;
-      return shows(this.#executor.execute(candidate, 'pc', this.#state.config.settles), candidate);
+      // Without some call the threads may need another order.
+      const tries = isRace(candidate) ? ORDERS : 1;
+      for (let n = 0; n < tries; n++) {
+        const { schedule } = candidate;
+        if (n > 0 && schedule)
+          candidate.schedule = { ...schedule, seed: BigInt.asUintN(64, schedule.seed + 1n) };
+        this.#more++;
+        const execution = this.#executor.execute(candidate, 'pc', this.#state.config.settles);
+        if (shows(execution, candidate)) return true;
+      }
+      return false;
     });
   }
 
@@ -241,9 +259,18 @@ class Batch {
 
 /** The title of what went wrong in an execution; undefined: nothing did. */
 export const crashOf = (program: Program, { end, console, calls }: Execution): string | undefined =>
-  titleOf(end, console, program.calls[calls.length - 1]?.type.name);
+  titleOf(end, console, program.calls[lastOf(calls)]?.type.name);
 
-/** Fewer calls, and calls that do not fail by injection, as long as `shows` says so. */
+/** The call in which an execution ended: the last one that has not returned, or has. */
+function lastOf(calls: Execution['calls']): number {
+  const open = calls.findLastIndex(({ hasBegun, value }) => hasBegun && value === undefined);
+  return open < 0 ? calls.length - 1 : open;
+}
+
+/**
+ * Fewer calls, and calls that do not fail by injection and are not of the second thread, as long as
+ * `shows` says so.
+ */
 export function reduce(program: Program, shows: (candidate: Program) => boolean): Program {
   let best = program;
   for (let at = best.calls.length - 1; at >= 0; at--) {
@@ -258,6 +285,11 @@ export function reduce(program: Program, shows: (candidate: Program) => boolean)
     if (best.calls[at]!.failNth > 0) {
       const plain = copyProgram(best);
       plain.calls[at]!.failNth = 0;
+      if (shows(plain)) best = plain;
+    }
+    if (best.calls[at]!.thread > 0) {
+      const plain = copyProgram(best);
+      plain.calls[at]!.thread = 0;
       if (shows(plain)) best = plain;
     }
   }

@@ -7,6 +7,8 @@ export interface Encoded {
   /** Initial values of the slots that hold resources. */
   readonly slots: readonly bigint[];
   readonly words: readonly bigint[];
+  /** Of the second thread, where there is one. */
+  readonly other: readonly bigint[] | undefined;
   /** The beginning of the arena; the rest is zero. */
   readonly arena: Uint8Array;
 }
@@ -26,10 +28,11 @@ class Encoder {
   readonly #slots = new Map<string, number>();
   readonly slots: bigint[] = [];
   readonly words: bigint[] = [];
+  readonly other: bigint[] = [];
   arena = new Uint8Array(1024);
   used = 0;
 
-  program({ calls }: Program): void {
+  program({ calls }: Program, hasThreads: boolean): void {
     for (const call of calls)
       visit(call, ({ arg }) => {
         if (arg.kind !== 'ref') return;
@@ -40,12 +43,18 @@ class Encoder {
       });
     if (this.slots.length > LAYOUT.MAX_SLOTS || calls.length > LAYOUT.MAX_CALLS)
       throw new FuzzError(`${calls.length} calls with ${this.slots.length} resources are too many`);
-    for (const [index, call] of calls.entries()) this.#call(index, call);
-    this.words.push(BigInt(OP.END));
-    if (this.words.length > WORDS_MAX) throw new FuzzError(`the program takes ${this.words.length} words`);
+    const go = hasThreads ? calls.findIndex(({ thread }) => thread > 0) : -1;
+    for (const [index, call] of calls.entries()) {
+      if (index === go) this.words.push(BigInt(OP.GO));
+      this.#call(index, call, hasThreads && call.thread === 2 ? this.other : this.words);
+    }
+    for (const words of [this.words, this.other]) {
+      words.push(BigInt(OP.END));
+      if (words.length > WORDS_MAX) throw new FuzzError(`the program takes ${words.length} words`);
+    }
   }
 
-  #call(index: number, call: Call): void {
+  #call(index: number, call: Call, words: bigint[]): void {
     const stores: Stored[] = [];
     const loads: Stored[] = [];
     let out = 0;
@@ -88,9 +97,9 @@ class Encoder {
     }
     while (args.length < 12) args.push(0n);
     for (const { address, bytes, slot } of stores)
-      this.words.push(BigInt(OP.STORE), address, BigInt(bytes), BigInt(slot));
+      words.push(BigInt(OP.STORE), address, BigInt(bytes), BigInt(slot));
     const slot = this.#slots.get(`${index}.0`);
-    this.words.push(
+    words.push(
       BigInt(OP.CALL),
       BigInt(call.type.number),
       call.type.forks ? BigInt(CALL_FORKS) : 0n,
@@ -99,7 +108,7 @@ class Encoder {
       ...args,
     );
     for (const { address, bytes, slot } of loads)
-      this.words.push(BigInt(OP.LOAD), address, BigInt(bytes), BigInt(slot));
+      words.push(BigInt(OP.LOAD), address, BigInt(bytes), BigInt(slot));
   }
 
   #provide(bytes: number): void {
@@ -120,10 +129,13 @@ function inRegister(type: Type, value: bigint): bigint {
   return width === 4 ? BigInt.asUintN(64, BigInt.asIntN(32, value)) : value;
 }
 
-/** Errors: FuzzError when the agent has no room for it. */
-export function encode(program: Program): Encoded {
+/**
+ * `hasThreads`: the agent has a second thread, which makes its own calls; otherwise one thread
+ * makes all calls in their order. Errors: FuzzError when the agent has no room for it.
+ */
+export function encode(program: Program, hasThreads = false): Encoded {
   const encoder = new Encoder();
-  encoder.program(program);
-  const { slots, words, arena, used } = encoder;
-  return { slots, words, arena: arena.subarray(0, used) };
+  encoder.program(program, hasThreads);
+  const { slots, words, other, arena, used } = encoder;
+  return { slots, words, other: other.length > 1 ? other : undefined, arena: arena.subarray(0, used) };
 }

@@ -11,9 +11,11 @@ import {
 } from '../../emulator/index.ts';
 import { type Canaries, type CanaryTable, CanaryWatch } from '../../run/bugs/canaries.ts';
 import { verdict } from '../../run/verdict.ts';
-import type { Program } from '../program/program.ts';
+import { FuzzError } from '../language/types.ts';
+import { isRace, type Program } from '../program/program.ts';
 import { encode } from './encode.ts';
 import { CONTROL, LAYOUT, MARK } from './layout.ts';
+import { meet, takeTurns, waitsFor } from './threads.ts';
 
 /** The records of kcov during a program: points of the kernel, or comparisons. */
 export type Mode = 'pc' | 'cmp';
@@ -37,12 +39,16 @@ export interface Called {
   readonly end: number;
   /** The returned value; undefined: it did not return. */
   readonly value: bigint | undefined;
+  /** False: another thread's next call began, this one did not. */
+  readonly hasBegun: boolean;
+  /** The buffer that holds the records; the first two halves are their number. */
+  readonly records: Uint32Array;
 }
 
 /** Valid until the next execution. */
 export interface Execution {
   readonly end: End;
-  /** Calls that began. */
+  /** Those of the program, up to the last one that began. */
   readonly calls: readonly Called[];
   readonly mode: Mode;
   /** Records of deferred work that the calls caused: points only. */
@@ -76,8 +82,12 @@ const BOOT_MAX = 2_000_000_000;
 const CONSOLE_MAX = 1 << 16;
 /** Characters of a line of the console in a message. */
 const LINE_MAX = 200;
+/** Units after which is looked whether the threads have met, and how often at most. */
+const MEETING_STEP = 128;
+const MEETING_MAX = 8192;
 const PAGE = 4096;
 const MODE_BITS = { pc: 1, cmp: 2 } as const;
+const NOTHING = new Uint32Array(2);
 const CONTEXT_MODE = 0;
 const CONTEXT_AREA = 8;
 /** Halves of a record: a point, or type, two operands and the place. */
@@ -93,6 +103,8 @@ export class Executor {
   readonly #base: ReturnType<Machine['snapshot']>;
   readonly #context: number;
   readonly #control: readonly number[];
+  /** Of the second thread; undefined: the agent has none. */
+  readonly #other: { readonly control: readonly number[]; readonly records: Uint32Array } | undefined;
   readonly #arena: readonly number[];
   readonly #watch: CanaryWatch | undefined;
   #only: ReadonlySet<string> | undefined;
@@ -115,13 +127,21 @@ export class Executor {
     const atPowerOn = reset === 'boot' ? this.machine.snapshot() : undefined;
     this.#boot();
     const m = this.machine;
-    const device = m.board.kcov?.contextOf(0);
+    const device = m.board.kcov?.contextOf(m.scheduler.turn);
     if (!device) throw new HostError('the agent records nothing: the kernel needs kcov of dialect linux');
     this.#context = device.address;
     this.#control = this.#pages(LAYOUT.CONTROL, LAYOUT.CONTROL_BYTES);
     this.#arena = this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
     this.area = this.#halves(Number(m.ram.read64(this.#context + CONTEXT_AREA)), LAYOUT.AREA_WORDS);
     this.extra = this.#halves(this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8)[0]!, LAYOUT.EXTRA_WORDS);
+    if (m.harts.length > 1) {
+      const control = this.#pages(LAYOUT.OTHER, LAYOUT.CONTROL_BYTES);
+      const records = this.#halves(
+        this.#pages(LAYOUT.OTHER_AREA, LAYOUT.AREA_WORDS * 8)[0]!,
+        LAYOUT.AREA_WORDS,
+      );
+      this.#other = { control, records };
+    }
     this.#watch = canaries && new CanaryWatch(m, canaries);
     this.#base = atPowerOn ?? m.snapshot();
   }
@@ -170,28 +190,31 @@ export class Executor {
   }
 
   /**
-   * Errors: FuzzError when the agent has no room for the program; HostError when the state after a
+   * Comparisons are those of all calls in one thread. Errors: FuzzError when the agent has no room
+   * for the program, or no second thread; HostError when the state after a
    * reset is not that of the snapshot, which is checked at every 1,024th.
    */
   execute(program: Program, mode: Mode = 'pc', settles = false): Execution {
-    const { slots, words, arena } = encode(program);
+    const hasThreads = mode === 'pc' && isRace(program);
+    if (hasThreads && !this.#other) throw new FuzzError('the agent has one thread, the program has two');
+    const { slots, words, other, arena } = encode(program, hasThreads);
     this.goBack();
     const m = this.machine;
     if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
     this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, ...words]));
+    if (other) this.#write(this.#other!.control, CONTROL.PROGRAM, bytesOf(other));
     this.#write(this.#arena, 0, arena);
     if (this.#only) this.#watch?.enable(this.#only);
     m.ram.write32(this.#context + CONTEXT_MODE, MODE_BITS[mode]);
     this.#isDirty = true;
     this.executions++;
     const before = m.spent;
-    m.stopsAtMark = MARK.DONE;
-    const end = this.#run(program.calls.length);
+    const end = other ? this.#race(program) : this.#runTo(MARK.DONE, program, false);
     m.stopsAtMark = undefined;
     return {
       end,
       mode,
-      calls: this.#called(program.calls.length),
+      calls: this.#called(program, other !== undefined),
       extra: Math.min(this.extra[0]!, LAYOUT.EXTRA_WORDS - 1),
       units: m.spent - before,
       console: this.#printed > 0 ? this.#text() : '',
@@ -213,8 +236,30 @@ export class Executor {
     this.#printed = 0;
   }
 
-  #run(calls: number): End {
+  #race(program: Program): End {
     const m = this.machine;
+    const alone = this.#runTo(MARK.WAKE, program, true);
+    if (alone !== 'done') return alone;
+    meet(m);
+    const met = this.#runTo(MARK.GO, program, true);
+    // No call has spent these instructions.
+    if (met !== 'done') return met === 'hang' ? 'asleep' : met;
+    const words = this.#other!.control[0]!;
+    for (let left = MEETING_MAX; m.ram.read32(words + CONTROL.READY) === 0; left--)
+      if (left === 0 || m.run(MEETING_STEP).kind !== 'budget') return 'asleep';
+    const wait = waitsFor(program.schedule!);
+    if (wait > 0) m.run(wait);
+    m.ram.write32(words + CONTROL.MAY_GO, 1);
+    takeTurns(m, program.schedule!);
+    return this.#runTo(MARK.DONE, program, true);
+  }
+
+  /** Runs up to a mark of the agent: `done`. */
+  #runTo(mark: number, program: Program, hasThreads: boolean): End {
+    const m = this.machine;
+    const countBegun = (): number =>
+      this.#called(program, hasThreads).filter(({ hasBegun }) => hasBegun).length;
+    m.stopsAtMark = mark;
     let [limit, deadline, begun] = [0, 0, 0];
     const extend = (): void => {
       limit = m.spent + this.#budget;
@@ -226,7 +271,7 @@ export class Executor {
       if (m.stopsAtMark === undefined) return 'done';
       if (result.kind === 'budget' && m.spent >= limit) {
         // Programs of many calls may take long; one call must not.
-        const now = this.#called(calls).length;
+        const now = countBegun();
         if (now === begun) return 'hang';
         begun = now;
         extend();
@@ -239,20 +284,32 @@ export class Executor {
     }
   }
 
-  #called(count: number): Called[] {
-    const { ram } = this.machine;
-    const at = this.#control[0]! + CONTROL.RESULTS;
-    const calls: Called[] = [];
-    for (let i = 0; i < count; i++) {
-      const result = at + i * CONTROL.RESULT_BYTES;
-      const state = ram.read32(result + 24);
-      if (state === 0) break;
-      const begin = ram.read32(result);
-      const isDone = state === 2;
-      const end = isDone ? ram.read32(result + 8) : this.area[0]!;
-      calls.push({ begin, end: Math.max(begin, end), value: isDone ? ram.read64(result + 16) : undefined });
+  #called({ calls }: Program, hasThreads: boolean): Called[] {
+    const own = { at: this.#control[0]! + CONTROL.RESULTS, records: this.area };
+    const { control, records } = this.#other ?? {};
+    const other = hasThreads ? { at: control![0]! + CONTROL.RESULTS, records: records! } : own;
+    const all: Called[] = [];
+    let begun = 0;
+    for (const { thread } of calls) {
+      const maker = thread === 2 ? other : own;
+      const called = this.#result(maker.at, maker.records);
+      maker.at += CONTROL.RESULT_BYTES;
+      all.push(called);
+      if (called.hasBegun) begun = all.length;
+      else if (!hasThreads) break;
     }
-    return calls;
+    return all.slice(0, begun);
+  }
+
+  #result(at: number, records: Uint32Array): Called {
+    const { ram } = this.machine;
+    const state = ram.read32(at + 24);
+    if (state === 0) return { begin: 0, end: 0, value: undefined, hasBegun: false, records: NOTHING };
+    const begin = ram.read32(at);
+    const isDone = state === 2;
+    const end = isDone ? ram.read32(at + 8) : records[0]!;
+    const value = isDone ? ram.read64(at + 16) : undefined;
+    return { begin, end: Math.max(begin, end), value, hasBegun: true, records };
   }
 }
 

@@ -10,6 +10,8 @@ export const LAYOUT = {
   AREA_WORDS: 65536,
   EXTRA: 0x1030_0000,
   EXTRA_WORDS: 8192,
+  OTHER: 0x1001_0000,
+  OTHER_AREA: 0x1040_0000,
   MAX_CALLS: 64,
   MAX_SLOTS: 128,
 } as const;
@@ -18,14 +20,18 @@ export const LAYOUT = {
 export const VMA_BASE = 0x3000_0000;
 
 /** Numbers that the agent writes to /dev/marker. */
-export const MARK = { READY: 1, DONE: 2 } as const;
+export const MARK = { READY: 1, DONE: 2, WAKE: 3, GO: 4 } as const;
 
-export const OP = { END: 0, CALL: 1, STORE: 2, LOAD: 3 } as const;
+export const OP = { END: 0, CALL: 1, STORE: 2, LOAD: 3, GO: 4 } as const;
 export const CALL_FORKS = 1;
 
 /** Byte offsets in the control memory. */
 export const CONTROL = {
   SLOTS: 0,
+  /** Of the second thread: 1 = it may make its calls. */
+  MAY_GO: 8 * 3,
+  /** Of the second thread: 1 = it waits for MAY_GO in user mode, as the first one does. */
+  READY: 8 * 4,
   RESULTS: 8 * LAYOUT.MAX_SLOTS,
   RESULT_BYTES: 32,
   SETTLES: 8 * LAYOUT.MAX_SLOTS + 32 * LAYOUT.MAX_CALLS,

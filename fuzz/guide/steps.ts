@@ -28,7 +28,7 @@ export interface Step {
 export function steps(
   program: Program,
   comparisons: readonly (readonly Comparison[])[],
-  called: readonly Called[],
+  called: readonly Pick<Called, 'value'>[],
 ): Step[] {
   const found = new Map<string, Step>();
   const add = (call: number, n: number, what: string, change: (place: Place) => void): void => {
@@ -81,7 +81,7 @@ const ERRORS = (1n << 64n) - 4096n;
 function numberOf(
   type: Type,
   arg: Arg,
-  called: readonly Called[],
+  called: readonly Pick<Called, 'value'>[],
 ): { width: number; value: bigint | undefined } | undefined {
   if (type.kind === 'resource') {
     const { width } = type.resource;

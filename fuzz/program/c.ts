@@ -2,7 +2,7 @@
 // agent does, and makes the same calls with the same memory; it has no kcov.
 import { encode } from '../executor/encode.ts';
 import { CALL_FORKS, LAYOUT, OP } from '../executor/layout.ts';
-import type { Program } from './program.ts';
+import { isRace, type Program } from './program.ts';
 import { programText } from './text.ts';
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
@@ -88,13 +88,17 @@ static void fail_nth(const char *n)
 
 /** `title`: for the comment at its beginning. */
 export function programC(program: Program, title: string): string {
-  const { slots, words, arena } = encode(program);
+  const { slots, words, other, arena } = encode(program, isRace(program));
   const text = programText(program).trimEnd().replaceAll('*/', '* /').replaceAll('\n', '\n *   ');
-  const used = words.includes(BigInt(OP.CALL)) ? body(words, program) : '';
+  const own = (isSecond: boolean): Program => ({
+    calls: program.calls.filter(({ thread }) => (thread === 2) === isSecond),
+  });
+  const used = other ? body(words, own(false)) : body(words, program);
   const hasSlots = slots.length > 0;
   return [
     `/*\n * ${title.replaceAll('*/', '* /')}\n *\n *   ${text}\n */`,
     '#define _GNU_SOURCE',
+    ...(other ? ['#include <pthread.h>'] : []),
     ...['fcntl', 'signal', 'stdint', 'string', 'sys/mman', 'sys/stat', 'sys/time', 'sys/wait', 'unistd'].map(
       header => `#include <${header}.h>`,
     ),
@@ -108,7 +112,22 @@ export function programC(program: Program, title: string): string {
     '',
     PREPARE,
     CALLS,
+    ...(other
+      ? [
+          'static volatile int is_there, is_done;',
+          '',
+          'static void *program_2(void *unused)\n{',
+          '    uint64_t v = 0;',
+          '    is_there = 1;',
+          `${body(other, own(true))}    (void)v;`,
+          '    is_done = 1;',
+          '    return unused;',
+          '}',
+          '',
+        ]
+      : []),
     'static void program(void)\n{',
+    ...(other ? ['    pthread_t second;'] : []),
     '    uint64_t v;',
     ...(arena.length > 0 ? ['    memcpy((void *)ARENA, memory, sizeof(memory));'] : []),
     `${used}    (void)v, (void)call, (void)call_forks, (void)good, (void)load, (void)fail_nth;`,
@@ -120,6 +139,7 @@ export function programC(program: Program, title: string): string {
     '    if (child == 0) {',
     '        prepare();',
     '        program();',
+    ...(other ? ['        while (!is_done)', '            usleep(1000);'] : []),
     '        _exit(0);',
     '    }',
     '    while (waitpid(child, &status, 0) < 0)\n        ;',
@@ -128,6 +148,13 @@ export function programC(program: Program, title: string): string {
     '',
   ].join('\n');
 }
+
+/** The second thread begins: both come to their next calls at about the same time. */
+const START = `    if (pthread_create(&second, NULL, program_2, NULL))
+        _exit(2);
+    while (!is_there)
+        ;
+`;
 
 function rows(bytes: Uint8Array): string {
   let text = '';
@@ -142,6 +169,11 @@ function body(words: readonly bigint[], { calls }: Program): string {
   for (let at = 0; at < words.length; ) {
     const op = Number(words[at]);
     if (op === OP.END) break;
+    if (op === OP.GO) {
+      text += START;
+      at++;
+      continue;
+    }
     if (op === OP.CALL) {
       const [number, flags, fail, slot, ...args] = words.slice(at + 1, at + 17);
       const values = Array.from({ length: 6 }, (_, i) =>

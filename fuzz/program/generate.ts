@@ -71,7 +71,7 @@ function blank(type: CallType): Call {
     if (t.kind === 'array') return { kind: 'group', items: t.high > 0 ? [fill(t.of)] : [] };
     return { kind: 'int', value: 0n };
   };
-  return { type, args: type.args.map(f => fill(f.type)), failNth: 0 };
+  return { type, args: type.args.map(f => fill(f.type)), failNth: 0, thread: 0 };
 }
 
 export class Generator {
@@ -124,7 +124,7 @@ export class Generator {
       if (wanted) index += this.#provide(program, index, wanted, depth);
     }
     for (const field of type.args) args.push(this.#arg(program, index, field.type, 'in'));
-    const call: Call = { type, args, failNth: 0 };
+    const call: Call = { type, args, failNth: 0, thread: 0 };
     setLengths(call);
     if (program.calls.length < CALLS_MAX) insertCalls(program, index, [call]);
     return index + 1 - at;

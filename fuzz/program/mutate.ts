@@ -68,6 +68,7 @@ function splice(program: Program, other: Program, random: Random): void {
   const added = copyProgram(other).calls.slice(0, CALLS_MAX - kept);
   redirect(added, 0, call => call + kept);
   calls.splice(kept, calls.length, ...added);
+  program.schedule ??= other.schedule;
 }
 
 /** Places that a mutation may change. */

@@ -22,11 +22,24 @@ export interface Call {
   args: Arg[];
   /** The n-th allocation of the call fails; 0: none does. */
   failNth: number;
+  /** The one that makes it. The second begins when the first comes to a call with 1 or 2. */
+  thread: 0 | 1 | 2;
+}
+
+/** The order of the two threads. */
+export interface CallOrder {
+  /** As the configuration of a campaign has it. */
+  readonly order: string;
+  readonly seed: bigint;
 }
 
 export interface Program {
   readonly calls: Call[];
+  /** Of a program with calls of the second thread. */
+  schedule?: CallOrder | undefined;
 }
+
+export const isRace = ({ calls }: Program): boolean => calls.some(({ thread }) => thread === 2);
 
 /** Most calls of a program. */
 export const CALLS_MAX = 24;
@@ -108,8 +121,11 @@ export function copyArg(arg: Arg): Arg {
   }
 }
 
-export const copyCall = ({ type, args, failNth }: Call): Call => ({ type, args: args.map(copyArg), failNth });
-export const copyProgram = ({ calls }: Program): Program => ({ calls: calls.map(copyCall) });
+export const copyCall = ({ args, ...call }: Call): Call => ({ ...call, args: args.map(copyArg) });
+export const copyProgram = ({ calls, schedule }: Program): Program => ({
+  calls: calls.map(copyCall),
+  schedule,
+});
 
 /**
  * References of calls from `from` on to call n become references to call `at(n)`; undefined: they

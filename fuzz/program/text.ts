@@ -7,7 +7,9 @@
 // Numbers are hexadecimal; &X points to X, nil is NULL, another pointer is a number; {} is a
 // struct, [] an array; out[N] is memory of N bytes for the kernel to fill; vma(N) is page N of the
 // zone for mappings; rN is a resource: `rN =` names what a call returned, >rN one that it stored. A
-// program has one text.
+// program has one text. Calls that two threads make at once end with !thread=1 and !thread=2; a
+// line in front of all calls is then the order of the threads and its seed: "!schedule rw 0x5".
+import { RACE_ORDER } from '../../run/fuzz/schema.ts';
 import { type Cursor, cursorOver } from '../language/cursor.ts';
 import {
   type Descriptions,
@@ -17,7 +19,17 @@ import {
   rootOf,
   type Type,
 } from '../language/types.ts';
-import { type Arg, CALLS_MAX, type Call, mask, type Program, VMA_PAGES, visit } from './program.ts';
+import {
+  type Arg,
+  CALLS_MAX,
+  type Call,
+  type CallOrder,
+  isRace,
+  mask,
+  type Program,
+  VMA_PAGES,
+  visit,
+} from './program.ts';
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 const key = (call: number, out: number): string => `${call}.${out}`;
@@ -70,9 +82,12 @@ export function programText(program: Program): string {
     };
     const args = call.type.args.map(({ type }, i) => show(type, call.args[i]!, 'in'));
     const fail = call.failNth > 0 ? ` !fail=${call.failNth}` : '';
-    return `${returned ? `${returned} = ` : ''}${call.type.name}(${args.join(', ')})${fail}\n`;
+    const thread = call.thread > 0 ? ` !thread=${call.thread}` : '';
+    return `${returned ? `${returned} = ` : ''}${call.type.name}(${args.join(', ')})${fail}${thread}\n`;
   });
-  return lines.join('');
+  const { schedule } = program;
+  const order = schedule && isRace(program) ? `!schedule ${schedule.order} ${hex(schedule.seed)}\n` : '';
+  return order + lines.join('');
 }
 
 function bytesText(data: Uint8Array, direction: Direction): string {
@@ -96,6 +111,7 @@ interface Made {
 class Reader {
   readonly #named = new Map<string, Made>();
   readonly #calls: Call[] = [];
+  #schedule: CallOrder | undefined;
   readonly #descriptions: Descriptions;
   #out = 0;
 
@@ -118,7 +134,9 @@ class Reader {
       return this.#arg(c, field.type, 'in');
     });
     c.take(')');
-    const call: Call = { type, args, failNth: c.has('!fail=') ? Number(c.number()) : 0 };
+    const failNth = c.has('!fail=') ? Number(c.number()) : 0;
+    const thread = c.has('!thread=1') ? 1 : c.has('!thread=2') ? 2 : 0;
+    const call: Call = { type, args, failNth, thread };
     if (call.failNth < 0 || call.failNth > 0x7fff_ffff) throw c.error(`fail=${call.failNth} is out of range`);
     c.end();
     if (name !== undefined) {
@@ -128,8 +146,20 @@ class Reader {
     this.#calls.push(call);
   }
 
-  finish(): Program {
-    return { calls: this.#calls };
+  order(text: string, where: string): void {
+    const [, order, seed] = /^!schedule (\S+) 0x([0-9a-f]{1,16})$/.exec(text.trim()) ?? [];
+    if (order === undefined || !RACE_ORDER.test(order))
+      throw new FuzzError(`${where}: expected an order and a seed, such as "!schedule rw 0x5"`);
+    if (this.#schedule || this.#calls.length > 0)
+      throw new FuzzError(`${where}: the schedule is one line in front of all calls`);
+    this.#schedule = { order, seed: BigInt(`0x${seed}`) };
+  }
+
+  finish(where: string): Program {
+    const program: Program = { calls: this.#calls, schedule: this.#schedule };
+    if (isRace(program) !== (this.#schedule !== undefined))
+      throw new FuzzError(`${where}: calls of a second thread (!thread=2) and a line !schedule go together`);
+    return program;
   }
 
   #name(c: Cursor, name: string, made: Made): void {
@@ -218,6 +248,7 @@ export function parseProgram(text: string, descriptions: Descriptions, name = 'p
   if (text.length > TEXT_MAX) throw new FuzzError(`${name}: more than ${TEXT_MAX} characters`);
   const reader = new Reader(descriptions);
   for (const [i, line] of text.split('\n').entries())
-    if (line.trim() !== '' && !line.startsWith('#')) reader.line(line, `${name}:${i + 1}`);
-  return reader.finish();
+    if (line.startsWith('!')) reader.order(line, `${name}:${i + 1}`);
+    else if (line.trim() !== '' && !line.startsWith('#')) reader.line(line, `${name}:${i + 1}`);
+  return reader.finish(name);
 }

@@ -7,13 +7,19 @@
  * sees the traces of another one. Between the marks no C library is used: a program may have
  * unmapped, closed or limited anything.
  *
+ * With -DTHREADS the process has a second thread with a kcov of its own, for programs whose calls
+ * race (fuzz/executor/threads.ts). It sleeps until OP_GO wakes it, says that it is there with
+ * MARK_GO, and makes its calls when the host has set `may_go`. The last one writes MARK_DONE.
+ *
  * A second process owns the remote descriptor of kcov and waits; the agent, its child, inherits its
  * common handle, so deferred work of the program's calls is recorded there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/kcov.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,8 +43,13 @@
 #define AREA_WORDS    65536UL
 #define EXTRA         0x10300000UL /* kcov's records of deferred work */
 #define EXTRA_WORDS   8192UL
+#define OTHER         0x10010000UL /* control memory of the second thread; its slots are not used */
+#define OTHER_AREA    0x10400000UL /* kcov's records of the second thread */
 #define MARK_READY    "1"
 #define MARK_DONE     "2"
+#define MARK_WAKE     "3"
+#define MARK_GO       "4"
+#define FD_OTHER      249
 #define FD_MARKER     250
 #define FD_FAIL       251
 #define FD_KCOV       252
@@ -46,7 +57,7 @@
 #define TICK_US       10000 /* a call that sleeps is interrupted */
 
 /* Operations of a program, each a word followed by its operands. */
-enum { OP_END, OP_CALL, OP_STORE, OP_LOAD };
+enum { OP_END, OP_CALL, OP_STORE, OP_LOAD, OP_GO };
 enum { CALL_FORKS = 1, CALL_MAY_FAIL = 2 };
 enum { MAX_CALLS = 64, MAX_SLOTS = 128 };
 #define NO_SLOT ((uint64_t)-1)
@@ -64,14 +75,15 @@ struct store {
 struct result {
     uint64_t begin, end, value, state; /* records of kcov before and behind; 1 begun, 2 done */
 };
-struct control {
+struct lane {
     uint64_t slots[MAX_SLOTS];
     struct result results[MAX_CALLS];
     uint64_t settles; /* 1: sleep behind the last call, so that deferred work is done */
     uint64_t program[];
 };
 
-#define control ((struct control *)CONTROL)
+#define control ((struct lane *)CONTROL)
+#define other   ((struct lane *)OTHER)
 #define area    ((volatile uint64_t *)AREA)
 #define extra   ((volatile uint64_t *)EXTRA)
 
@@ -128,7 +140,8 @@ static void fail_nth(uint64_t n)
     call6(SYS_write, FD_FAIL, (uint64_t)text, put_number(text, n), 0, 0, 0);
 }
 
-static void do_call(const struct call *c, struct result *result)
+static inline void do_call(const struct call *c, struct result *result,
+                           volatile uint64_t *records)
 {
     uint64_t v[6], value;
 
@@ -136,13 +149,13 @@ static void do_call(const struct call *c, struct result *result)
         v[i] = c->args[i].is_slot ? control->slots[c->args[i].value] : c->args[i].value;
     if (c->fail_nth)
         fail_nth(c->fail_nth);
-    result->begin = area[0];
+    result->begin = records[0];
     result->state = 1;
     if (c->flags & CALL_FORKS)
         value = call6_forks(c->number, v);
     else
         value = call6(c->number, v[0], v[1], v[2], v[3], v[4], v[5]);
-    result->end = area[0];
+    result->end = records[0];
     result->value = value;
     result->state = 2;
     if (c->fail_nth)
@@ -166,14 +179,68 @@ static void do_load(const struct store *s)
     control->slots[s->slot] = value;
 }
 
-static void execute(const uint64_t *at)
+static void mark(const char *number)
 {
-    struct result *result = control->results;
+    call6(SYS_write, FD_MARKER, (uint64_t)number, 1, 0, 0, 0);
+}
+
+#ifdef THREADS
+
+/* Words that the two threads share; the host sets the last one (fuzz/executor/layout.ts). */
+#define awake   ((volatile uint32_t *)&other->slots[0])
+#define arrived ((volatile uint32_t *)&other->slots[1])
+#define ended   ((volatile uint32_t *)&other->slots[2])
+#define may_go  ((volatile uint32_t *)&other->slots[3])
+#define ready   ((volatile uint32_t *)&other->slots[4])
+
+/* The host makes turns short between the two marks, so that waiting costs little. */
+static void wake_other(void)
+{
+    mark(MARK_WAKE);
+    *awake = 1;
+    call6(SYS_futex, (uint64_t)awake, FUTEX_WAKE, 1, 0, 0, 0);
+    *arrived = 1;
+    while (!*may_go)
+        ;
+}
+
+/* The other thread, which may sleep in a call, gets the ticks from now on. */
+static void end_thread(void)
+{
+    uint64_t all = -1UL;
+    call6(SYS_rt_sigprocmask, SIG_BLOCK, (uint64_t)&all, 0, sizeof(all), 0, 0);
+    if (!*awake || __atomic_fetch_add(ended, 1, __ATOMIC_SEQ_CST) == 1)
+        mark(MARK_DONE);
+    for (;;)
+        call6(SYS_ppoll, 0, 0, 0, 0, 0, 0);
+}
+
+#else
+
+static void wake_other(void)
+{
+}
+
+static void end_thread(void)
+{
+    mark(MARK_DONE);
+    quit();
+}
+
+#endif
+
+static void execute(struct lane *own, volatile uint64_t *records)
+{
+    struct result *result = own->results;
+    const uint64_t *at = own->program;
 
     for (;;) {
         switch (*at++) {
+        case OP_GO:
+            wake_other();
+            break;
         case OP_CALL:
-            do_call((const struct call *)at, result++);
+            do_call((const struct call *)at, result++, records);
             at += sizeof(struct call) / 8;
             break;
         case OP_STORE:
@@ -243,13 +310,71 @@ static void on_tick(int sig)
     (void)sig;
 }
 
+#ifdef THREADS
+
+/* A call, so that no page of code or stack is missing at the first one of a program. */
+static void warm_up(void)
+{
+    other->program[0] = OP_CALL;
+    *(struct call *)&other->program[1] = (struct call){.number = SYS_getpid, .slot = NO_SLOT};
+    execute(other, (volatile uint64_t *)OTHER_AREA);
+    other->program[0] = OP_END;
+    other->results[0] = (struct result){0};
+}
+
+static void *run_other(void *unused)
+{
+    if (ioctl(FD_OTHER, KCOV_ENABLE, KCOV_TRACE_PC))
+        quit();
+    warm_up();
+    *(volatile uint64_t *)OTHER_AREA = 0;
+    *ended = 0;
+    while (!*awake)
+        call6(SYS_futex, (uint64_t)awake, FUTEX_WAIT, 0, 0, 0, 0);
+    while (!*arrived)
+        ;
+    mark(MARK_GO);
+    *ready = 1; /* both threads are in user mode */
+    while (!*may_go)
+        ;
+    execute(other, (volatile uint64_t *)OTHER_AREA);
+    end_thread();
+    return unused;
+}
+
+/* Returns when the other thread sleeps. */
+static void begin_other(void)
+{
+    pthread_t thread;
+
+    open_kcov(AREA_WORDS, OTHER_AREA, FD_OTHER);
+    touch(OTHER_AREA, AREA_WORDS * 8);
+    map(OTHER, CONTROL_BYTES, MAP_SHARED | MAP_ANONYMOUS, -1);
+    touch(OTHER, CONTROL_BYTES);
+    *ended = 1;
+    if (pthread_create(&thread, NULL, run_other, NULL))
+        die("pthread_create");
+    while (*ended)
+        usleep(1000);
+    usleep(10000);
+}
+
+#else
+
+static void begin_other(void)
+{
+}
+
+#endif
+
 static void be_tested(void)
 {
     struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
     struct sigaction act = {.sa_handler = on_tick};
 
     open_kcov(AREA_WORDS, AREA, FD_KCOV);
-    map(CONTROL, CONTROL_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    /* Shared: behind a fork, the host still finds it where it was. */
+    map(CONTROL, CONTROL_BYTES, MAP_SHARED | MAP_ANONYMOUS, -1);
     map(ARENA, ARENA_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     touch(CONTROL, CONTROL_BYTES);
     touch(ARENA, ARENA_BYTES);
@@ -261,17 +386,17 @@ static void be_tested(void)
     for (int std = 0; std < 3; std++)
         if (close(std) || open("/dev/null", O_RDWR) != std)
             die("/dev/null");
+    begin_other();
     if (ioctl(FD_KCOV, KCOV_ENABLE, KCOV_TRACE_PC))
         quit();
     area[0] = 0;
-    call6(SYS_write, FD_MARKER, (uint64_t)MARK_READY, 1, 0, 0, 0);
-    execute(control->program);
+    mark(MARK_READY);
+    execute(control, area);
     if (control->settles) {
         struct timespec short_time = {0, 1000};
         call6(SYS_nanosleep, (uint64_t)&short_time, 0, 0, 0, 0, 0);
     }
-    call6(SYS_write, FD_MARKER, (uint64_t)MARK_DONE, 1, 0, 0, 0);
-    quit();
+    end_thread();
 }
 
 int main(void)

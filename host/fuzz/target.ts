@@ -12,6 +12,14 @@ import { imageOptions } from '../machine.ts';
  */
 const RAM_BYTES = 32 * 2 ** 20;
 
+/** Of the agent with a second thread. */
+export const THREADS = '-DTHREADS';
+
+const shapeOf = (hasThreads: boolean): Pick<MachineOptions, 'ramBytes' | 'harts'> => ({
+  ramBytes: RAM_BYTES,
+  harts: hasThreads ? 2 : 1,
+});
+
 export interface TargetOptions {
   /** Kernel configuration, which begins with linux; default: linux. */
   readonly conf?: string;
@@ -20,6 +28,8 @@ export interface TargetOptions {
   /** Words for the kernel command line. */
   readonly append?: string;
   readonly engine?: Exclude<EngineKind, 'lockstep'>;
+  /** The agent has a second thread, on a second hart. */
+  readonly hasThreads?: boolean;
   readonly say?: GuestOptions['say'];
 }
 
@@ -31,6 +41,7 @@ export interface Target {
 /** Builds what is missing. Errors: as `prepareGuest`. */
 export async function prepareTarget(options: TargetOptions = {}): Promise<Target> {
   const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, say } = options;
+  const hasThreads = options.hasThreads === true;
   const agent = join(packageRoot(), 'guest-programs', 'fuzz', 'agent.c');
   const images = await prepareGuest(agent, [], {
     dialect: 'linux',
@@ -41,8 +52,9 @@ export async function prepareTarget(options: TargetOptions = {}): Promise<Target
     kcov: 'device',
     needsSymbols: false,
     ...(append ? { append } : {}),
+    ...(hasThreads && { cflags: [THREADS] }),
   });
-  return { images, machine: { ...imageOptions(images), ramBytes: RAM_BYTES, engine } };
+  return { images, machine: { ...imageOptions(images), ...shapeOf(hasThreads), engine } };
 }
 
 /** The machine of a target whose images and command line a file has kept. */
@@ -51,9 +63,10 @@ export function targetMachine(
   initrd: Uint8Array,
   { append, tail }: { readonly append: string; readonly tail: string },
   engine: NonNullable<TargetOptions['engine']>,
+  hasThreads: boolean,
 ): MachineOptions {
   const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
-  return { ...imageOptions(images), ramBytes: RAM_BYTES, engine };
+  return { ...imageOptions(images), ...shapeOf(hasThreads), engine };
 }
 
 /** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */

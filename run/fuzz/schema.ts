@@ -1,11 +1,18 @@
 // The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each
 // epoch.
 import * as z from 'zod';
+import { SCHEDULE_TEXT } from '../../emulator/index.ts';
 import { count, sha256 } from '../schema.ts';
 
 /** Longest text of a program. */
 const TEXT_MAX = 1 << 20;
 const text = z.string().max(TEXT_MAX);
+
+/**
+ * How the threads of a race take turns: as SCHEDULE_TEXT, or `turns`: of random lengths, about as
+ * those of a time-sharing system.
+ */
+export const RACE_ORDER = new RegExp(`^(?:turns|${SCHEDULE_TEXT.source.replace(/^\^|\$$/g, '')})$`);
 
 /**
  * All that determines a campaign, besides its images. Equal campaigns are equal on any machine and
@@ -34,6 +41,13 @@ export const campaignConfig = z.strictObject({
     .max(10_000_000_000)
     .default(50_000_000)
     .describe('instructions after which a call hangs'),
+  schedule: z
+    .string()
+    .regex(RACE_ORDER)
+    .optional()
+    .describe(
+      'programs may have a second thread, on a second hart, and this is the order of the two; turns: of random lengths; absent: one thread',
+    ),
   batches: z.int().min(1).max(1024).default(16).describe('of an epoch'),
   perBatch: z.int().min(8).max(65_536).default(64).describe('executions of a batch'),
 });

@@ -92,25 +92,89 @@ it('the records of each call are those that the device reported during that call
   expect(records).toBeGreaterThan(10_000);
 });
 
-it('a campaign is the same on both engines and in any order of its batches', () => {
-  const config = campaignConfig.parse({ batches: 8, perBatch: 24, seed: '0x7' });
-  const results: EpochResult[] = [];
-  const epoch = (_: unknown, result: EpochResult) => void results.push(result);
-  const end = runCampaign({ config, descriptions, executor: compiled, executions: 576, epoch });
-  const state = new State(config, descriptions);
-  const random = new TestRandom(3);
-  for (const expected of results) {
-    const order = Array.from({ length: config.batches }, (_, i) => i);
-    order.sort(() => (random.oneIn(2) ? 1 : -1));
-    const batches = order.map((batch, i) => runBatch(state, i % 2 ? compiled : interpreted, batch));
-    const merged = mergeEpoch(state, batches);
-    expect(merged).toEqual(expected);
-    state.add(merged);
-  }
-  expect(progressOf(state)).toEqual(end.log.at(-1));
-  expect(end.log.at(-1)!.executions).toBe(576);
-  expect(end.log.at(-1)!.covered).toBeGreaterThan(1000);
+it('calls behind a fork are seen, and those of a child are not', () => {
+  const program = parseProgram('clone$fork(0x11, 0x0, 0x0, 0x0, 0x0)\ngetpid()\n', descriptions);
+  const { calls, end } = compiled.execute(program);
+  expect(end).toBe('done');
+  expect(calls.map(({ value }) => value !== undefined && value > 1n)).toEqual([true, true]);
 });
+
+/** Two threads on two harts. */
+const races = {
+  jit: openTarget(await prepareTarget({ engine: 'jit', hasThreads: true })),
+  interp: openTarget(await prepareTarget({ engine: 'interp', hasThreads: true })),
+};
+const RACE = `pipe2(&{>r0, >r1}, 0x0)
+clone$fork(0x11, 0x0, 0x0, 0x0, 0x0)
+write(r1, &"abcdef", 0x6) !thread=1
+read(r0, &out[4], 0x4) !thread=2
+read(r0, &out[4], 0x4)
+close(r1) !thread=2
+`;
+
+it('two threads: all calls return, in orders that differ by seed and by nothing else', () => {
+  const seen = new Set<string>();
+  for (const order of ['turns', 'rw', 'rp', 'pos', 'pct:2', 'pct:3:1000'])
+    for (const seed of [1, 2]) {
+      const program = parseProgram(`!schedule ${order} 0x${seed}\n${RACE}`, descriptions);
+      const facts = [races.jit, races.interp, races.jit].map(executor => {
+        const { end, calls, units } = executor.execute(program);
+        expect(end).toBe('done');
+        expect(calls.map(({ hasBegun }) => hasBegun)).toEqual(Array(6).fill(true));
+        const records = calls.map(call => [...call.records.subarray(2 + 2 * call.begin, 2 + 2 * call.end)]);
+        return JSON.stringify([units, calls.map(({ value }) => `${value}`), records]);
+      });
+      expect(new Set(facts).size, `${order} ${seed}`).toBe(1);
+      seen.add(facts[0]!);
+    }
+  expect(seen.size).toBeGreaterThan(5);
+});
+
+it('two threads: a call that sleeps is interrupted, whichever thread makes it', () => {
+  for (const [mine, others] of [
+    ['read(r0, &out[4], 0x4)', 'getpid() !thread=2'],
+    ['getpid()', 'read(r0, &out[4], 0x4) !thread=2'],
+    ['read(r0, &out[4], 0x4)', 'read(r0, &out[4], 0x4) !thread=2'],
+  ]) {
+    const text = `!schedule pos 0x3\npipe2(&{>r0, >r1}, 0x0)\n${mine} !thread=1\n${others}\n`;
+    const { end, calls } = races.jit.execute(parseProgram(text, descriptions));
+    expect(end).toBe('done');
+    const interrupted = calls.slice(1).filter(({ value }) => value === BigInt.asUintN(64, -4n));
+    expect(interrupted).toHaveLength(text.match(/\bread\(/g)!.length);
+  }
+});
+
+it('two threads: a program of one is as it is without a second, and one of two needs it', () => {
+  const alone = parseProgram('getpid()\n', descriptions);
+  expect(races.jit.execute(alone)).toMatchObject({ end: 'done' });
+  const both = parseProgram(`!schedule rw 0x1\n${RACE}`, descriptions);
+  expect(() => compiled.execute(both)).toThrow(/the agent has one thread/);
+  expect(races.jit.execute(both, 'cmp').calls).toHaveLength(6);
+});
+
+it.each([{}, { schedule: 'rw' }])(
+  'a campaign is the same on both engines and in any order of its batches: %j',
+  more => {
+    const [compiledOne, interpretedOne] = more.schedule ? [races.jit, races.interp] : [compiled, interpreted];
+    const config = campaignConfig.parse({ batches: 8, perBatch: 24, seed: '0x7', ...more });
+    const results: EpochResult[] = [];
+    const epoch = (_: unknown, result: EpochResult) => void results.push(result);
+    const end = runCampaign({ config, descriptions, executor: compiledOne!, executions: 576, epoch });
+    const state = new State(config, descriptions);
+    const random = new TestRandom(3);
+    for (const expected of results) {
+      const order = Array.from({ length: config.batches }, (_, i) => i);
+      order.sort(() => (random.oneIn(2) ? 1 : -1));
+      const batches = order.map((batch, i) => runBatch(state, i % 2 ? compiledOne! : interpretedOne!, batch));
+      const merged = mergeEpoch(state, batches);
+      expect(merged).toEqual(expected);
+      state.add(merged);
+    }
+    expect(progressOf(state)).toEqual(end.log.at(-1));
+    expect(end.log.at(-1)!.executions).toBe(576);
+    expect(end.log.at(-1)!.covered).toBeGreaterThan(1000);
+  },
+);
 
 it('names what goes wrong as syzkaller does', async () => {
   const kernel = 'linux+kasan+ubsan+lockdep';

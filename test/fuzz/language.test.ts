@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CALL_FORKS, LAYOUT, MARK, OP } from '../../fuzz/executor/layout.ts';
+import { CALL_FORKS, CONTROL, LAYOUT, MARK, OP } from '../../fuzz/executor/layout.ts';
 import { parseDescriptions } from '../../fuzz/language/parse.ts';
 import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
@@ -63,8 +63,10 @@ it('agent.c and the host have the same numbers', () => {
     return Number(found[1]);
   };
   for (const [name, value] of Object.entries(LAYOUT)) expect(number(name), name).toBe(value);
-  expect([number('MARK_READY'), number('MARK_DONE')]).toEqual([MARK.READY, MARK.DONE]);
-  expect(/enum \{ OP_END, OP_CALL, OP_STORE, OP_LOAD \}/.test(agent)).toBe(true);
-  expect(Object.values(OP)).toEqual([0, 1, 2, 3]);
+  for (const [name, value] of Object.entries(MARK)) expect(number(`MARK_${name}`), name).toBe(value);
+  expect(/enum \{ OP_END, OP_CALL, OP_STORE, OP_LOAD, OP_GO \}/.test(agent)).toBe(true);
+  expect(Object.values(OP)).toEqual([0, 1, 2, 3, 4]);
+  expect(agent).toContain(`may_go  ((volatile uint32_t *)&other->slots[${CONTROL.MAY_GO / 8}])`);
+  expect(agent).toContain(`ready   ((volatile uint32_t *)&other->slots[${CONTROL.READY / 8}])`);
   expect(number('CALL_FORKS')).toBe(CALL_FORKS);
 });

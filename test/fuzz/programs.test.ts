@@ -1,5 +1,6 @@
 // Programs are always well-typed: whatever the generator, the mutations and the steps make has a
 // text that reads back as the same program, and words for the agent that stay in its memory.
+
 import { expect, it } from 'vitest';
 import { encode } from '../../fuzz/executor/encode.ts';
 import { LAYOUT } from '../../fuzz/executor/layout.ts';
@@ -8,6 +9,7 @@ import { steps } from '../../fuzz/guide/steps.ts';
 import { Choice, Generator } from '../../fuzz/program/generate.ts';
 import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
+import { arrange } from '../../fuzz/program/race.ts';
 import { Random } from '../../fuzz/program/random.ts';
 import { parseProgram, programText } from '../../fuzz/program/text.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
@@ -84,6 +86,7 @@ it('generated, changed and stepped programs are well-typed, and their text reads
   for (let n = 0; n < 60; n++) {
     let program = generator.program();
     for (let step = 0; step < 8; step++) {
+      if (random.oneIn(2)) arrange(program, random.of(['rw', 'turns', 'pct:3:500']), random);
       check(program);
       roundTrip(program);
       for (const call of program.calls)
