@@ -37,6 +37,7 @@ export {
   type ProgramOptions,
 } from './model/program.ts';
 export { SelectedPoints } from './model/selected.ts';
+export { Undecided } from './model/undecided.ts';
 export { annotate, annotatedText } from './text/annotate.ts';
 export {
   annotateCoverage,

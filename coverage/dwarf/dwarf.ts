@@ -7,7 +7,7 @@ import { type Addr, CoverageError, upperBound } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
 import { DieReader, DW_TAG, readUnitHeaders, type Unit } from './die.ts';
 import { type Abbrev, readAbbrevs, type Sections } from './forms.ts';
-import { fileSums, type LineTable, readLineTable } from './line.ts';
+import { fileSums, type LineTable, namesFile, readLineTable } from './line.ts';
 
 /** A subprogram with code, or a call of one that was inlined. */
 export interface Scope {
@@ -145,6 +145,13 @@ export class Dwarf {
       if (addr < this.highs[index]!) return this.owner[index];
     }
     return undefined;
+  }
+
+  /** The units with code that name a file, so all that may have lines or functions of it. */
+  unitsNaming(path: string): Set<Unit> {
+    const names = ({ isCode, stmtList, compDir }: Unit): boolean =>
+      isCode && stmtList >= 0 && namesFile(this.sections, stmtList, compDir, path);
+    return new Set(this.units.filter(names));
   }
 
   lineTable(unit: Unit): LineTable | undefined {

@@ -254,6 +254,17 @@ export function readLineTable(sections: Sections, offset: number): LineTable {
   return new LineTable(header, rows, sequences);
 }
 
+/** Does the file table of the program at `offset` have the path, as `cleanPath` gives it? */
+export function namesFile(sections: Sections, offset: number, compDir: string, path: string): boolean {
+  const cursor = new Cursor(sections.line, '.debug_line');
+  cursor.seek(offset);
+  const header = readHeader(cursor, sections);
+  // Version 5 counts files from 0, the older ones from 1.
+  return header.files.some(
+    (_, i) => cleanPath(pathIn(header, header.version >= 5 ? i : i + 1, compDir)) === path,
+  );
+}
+
 /** The registers of §6.2.2 and the opcodes of §6.2.5. */
 class LineMachine {
   private readonly header: LineHeader;

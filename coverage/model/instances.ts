@@ -5,12 +5,14 @@
  * line did not run elsewhere proves nothing: the line is unknown.
  */
 import { type Addr, upperBound } from '../base/bytes.ts';
+import type { Unit } from '../dwarf/die.ts';
 import type { Scope } from '../dwarf/dwarf.ts';
 import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
 import type { Symbolizer } from '../dwarf/symbolize.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import type { ImageFlow } from '../elf/flow.ts';
 import { type LineCode, mayHaveRun } from './lines.ts';
+import { Undecided } from './undecided.ts';
 import type { LineJudge } from './verdict.ts';
 
 /** A program whose lines are placed. */
@@ -18,8 +20,14 @@ interface Placed {
   readonly sites: CallSites;
   readonly flow: ImageFlow;
   readonly symbolizer: Symbolizer;
-  /** The identity of the function that a scope is an instance of. */
+  /** Of a program of one file, its path. */
+  readonly onlyFile: string | undefined;
+  hasUnit(unit: Unit): boolean;
+  /** The identity of the function that a scope is an instance of, and the file that declares it. */
   keyOf(scope: Scope): string;
+  fileOf(scope: Scope): string;
+  /** Is the code that of a line of `onlyFile`? */
+  isOwn(code: LineCode): boolean;
   findLine(path: string, line: number): LineCode | undefined;
 }
 
@@ -49,6 +57,7 @@ export class Instances {
       for (const child of scope.children) add(child);
     };
     for (const scope of outermostOf(program)) add(scope);
+    if (program.onlyFile !== undefined) this.#checkOthers([...groups.values()], program.onlyFile);
     this.#groups = [...groups.values()]
       .filter(group => group.length > 1)
       .map(group =>
@@ -74,6 +83,20 @@ export class Instances {
     return doubtful;
   }
 
+  /**
+   * A program of one file has all instances of its functions, but perhaps not those of the others.
+   * Errors: Undecided if lines of the file depend on them.
+   */
+  #checkOthers(groups: readonly (readonly Scope[])[], file: string): void {
+    const program = this.#program;
+    for (const group of groups) {
+      if (program.fileOf(group[0]!) === file) continue;
+      for (const scope of group)
+        for (const code of this.#below(scope))
+          if (program.isOwn(code)) throw new Undecided(`${file}:${code.line} is part of another file`);
+    }
+  }
+
   #below(scope: Scope): ReadonlySet<LineCode> {
     let lines = this.#linesBelow.get(scope);
     if (!lines) {
@@ -97,12 +120,17 @@ const callsOf = (program: Placed, { children }: Scope): Map<string, Scope> =>
   new Map(children.map(child => [`${program.keyOf(child)}\n${child.callLine}:${child.callColumn}`, child]));
 
 /** The out-of-line functions with a hook, also of a kind that does not count here. */
-function outermostOf({ sites, flow, symbolizer: { dwarf } }: Placed): Set<Scope> {
+function outermostOf(program: Placed): Set<Scope> {
+  const {
+    sites,
+    flow,
+    symbolizer: { dwarf },
+  } = program;
   const found = new Set<Scope>();
   for (let site = 0; site < sites.count; ) {
     const range = flow.rangeAt(sites.call[site]!);
     const unit = range && dwarf.unitAt(range.low);
-    const outermost = unit && dwarf.scopesAt(unit, range.low).at(-1);
+    const outermost = unit && program.hasUnit(unit) && dwarf.scopesAt(unit, range.low).at(-1);
     if (outermost) found.add(outermost);
     site = range ? Math.max(site + 1, sites.firstFrom(range.high)) : site + 1;
   }

@@ -21,6 +21,7 @@ import { effectsIn } from '../elf/effects.ts';
 import type { CodeRange, FlowBlock, ImageFlow } from '../elf/flow.ts';
 import { blocksFrom, judgeLine, type LineCode, type LineState, pairs } from './lines.ts';
 import { NOT_RUN } from './reach.ts';
+import { Undecided } from './undecided.ts';
 import type { LineJudge } from './verdict.ts';
 
 /** A program whose lines are placed. */
@@ -29,6 +30,9 @@ interface Placed {
   readonly flow: ImageFlow;
   readonly symbolizer: Symbolizer;
   findLine(path: string, line: number): LineCode | undefined;
+  /** Of a program of one file, its path; whether the code is that of a line of it. */
+  readonly onlyFile: string | undefined;
+  isOwn(code: LineCode): boolean;
 }
 
 interface Graph {
@@ -158,7 +162,13 @@ export class SourceOrder {
   #isIdle({ low, high }: FlowBlock): boolean {
     let idle = this.#holdsIdle.get(low);
     if (idle === undefined) {
-      idle = [...this.#linesOf(low, high)].some(code => this.#state(code) === 'uncovered');
+      const lines = [...this.#linesOf(low, high)];
+      const { onlyFile } = this.#program;
+      const known = onlyFile === undefined ? lines : lines.filter(code => this.#program.isOwn(code));
+      idle = known.some(code => this.#state(code) === 'uncovered');
+      // A line of another file may have code that this program has not.
+      if (!idle && known.length < lines.length)
+        throw new Undecided(`${onlyFile}: a line depends on another file`);
       this.#holdsIdle.set(low, idle);
     }
     return idle;

@@ -89,12 +89,66 @@ describe.skipIf(reason)('lines of the last visit', () => {
   }
 
   it(
+    'are drawn by the first script, before there is a page',
+    async () => {
+      const context = await reader();
+      const go = await hold(context, '**/assets/page-*');
+      const page = await visit(context);
+      await page.waitForSelector('#kept .l-covered');
+      const [before, { name, background, middle }] = (await page.evaluate(`(() => {
+        const { line, text } = JSON.parse(localStorage['${FIRST}']);
+        const all = text.split('\\n');
+        const rows = [...document.querySelectorAll('#kept .editor > div')];
+        const { top, height } = rows
+          .find(row => row.querySelector('.kept-number').textContent === String(line))
+          .getBoundingClientRect();
+        const editor = document.querySelector('#kept .editor').getBoundingClientRect();
+        return [
+          Object.fromEntries(
+            rows
+              .map(row => [row.lastChild.textContent, row.className])
+              .filter(([own]) => all.indexOf(own) === all.lastIndexOf(own)),
+          ),
+          {
+            name: document.querySelector('#kept h2').textContent,
+            background: getComputedStyle(document.querySelector('#kept .l-covered')).backgroundColor,
+            middle: (top + height / 2 - editor.top) / editor.height,
+          },
+        ];
+      })()`)) as [Record<string, string>, { name: string; background: string; middle: number }];
+      expectSame(before, first.lines);
+      expect(name).toBe('kernel/fs/sys_rw.c');
+      expect(background).toMatch(/^(rgb|color|oklab|oklch)/);
+      expect(background).not.toBe('rgba(0, 0, 0, 0)');
+      expect(middle).toBeGreaterThan(0.4);
+      expect(middle).toBeLessThan(0.6);
+      go();
+      await page.waitForSelector('.cm-line.l-covered');
+      expect(await page.locator('#kept').count()).toBe(0);
+      await page.waitForSelector('.verdict.same');
+      expectSame(before, await drawn(page));
+      await page.close();
+      // No lines of another program are drawn, and none below the reason why there is no page.
+      const elsewhere = await context.newPage();
+      await context.route('**/assets/page-*', route => route.fulfill({ status: 404 }));
+      for (const place of ['', '#program=hello', '#wait=1', '#run=x']) {
+        await elsewhere.goto(`${site.home}${place}`);
+        await elsewhere.reload(); // another fragment alone loads nothing
+        await elsewhere.locator('#app', { hasText: 'cannot be loaded: 404' }).waitFor();
+        expect(await elsewhere.locator('#kept').count()).toBe(0);
+      }
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
     'are shown before there is a kernel, and are those of the run',
     async () => {
       const context = await reader();
       const go = await hold(context, '**/kernels/*');
       const page = await visit(context);
-      await page.waitForSelector('.l-covered');
+      await page.waitForSelector('.cm-line.l-covered');
       expect(await page.locator('.verdict').textContent()).toMatch(/^as on the last visit/);
       const [before, storedBefore] = [await drawn(page), await stored(page)];
       go();

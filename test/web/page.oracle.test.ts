@@ -68,9 +68,7 @@ describe.skipIf(reason)('the page', () => {
     // It can be looked at all the same.
     await page.locator('.calls button').first().click();
     await settled(page);
-    expect(await page.locator('.source').textContent()).toContain(
-      'The text of this file is not in the page.',
-    );
+    await page.locator('.source', { hasText: 'The text of this file is not in the page.' }).waitFor();
     site.leave(page);
   });
 

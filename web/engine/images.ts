@@ -3,7 +3,7 @@ import { CoverageError, Elf } from '../../coverage/index.ts';
 import { isElf, KcovboxError } from '../../emulator/index.ts';
 import { type Capsule, imagesOf } from '../../run/capsule/index.ts';
 import type { Assets, KernelFiles, Part } from '../protocol.ts';
-import { beside, sha256 } from './host.ts';
+import { beside, sha256Of } from './host.ts';
 
 /** Of an ELF file. */
 const HEADER = 64;
@@ -90,7 +90,7 @@ export async function othersOf(
 
 async function partOf({ path, sha256: hash }: Part, what = 'kernel'): Promise<Uint8Array> {
   const bytes = await beside(path);
-  if (sha256(bytes) !== hash) throw damaged(what);
+  if ((await sha256Of(bytes)) !== hash) throw damaged(what);
   return bytes;
 }
 
@@ -105,7 +105,7 @@ async function wholeOf(files: KernelFiles, load: Uint8Array, lines: Uint8Array):
     at = place + bytes;
   }
   const whole = joined(...pieces, rest.subarray(from));
-  if (sha256(whole) !== files.sha256) throw damaged('kernel');
+  if ((await sha256Of(whole)) !== files.sha256) throw damaged('kernel');
   return whole;
 }
 

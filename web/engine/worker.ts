@@ -64,8 +64,7 @@ const HANDLERS: Handlers = {
     const rest = othersOf(capsule, assets);
     rest.catch(() => {}); // the kernel's fault is said first
     const kernel = await kernelOf(capsule, assets);
-    // The longest piece of work, while the program is still on its way.
-    const states = kernel?.elf && new LineStates(kernel.elf);
+    const states = kernel?.elf && new LineStates(kernel.elf, kernel);
     const others = await rest;
     const sources = new Sources(assets, texts);
     prepared = {

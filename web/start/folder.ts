@@ -1,25 +1,32 @@
-// The first script of the page as a folder. A browser that has kept lines of the last visit needs
-// only the page to draw them, so the page has the line to itself. Else the scripts and all files of
-// the first program are requested at once, before any of them is there, and the line is never idle.
+// The first script of the page as a folder. A browser that has kept lines of the last visit draws
+// them at once, and gives the line to the page, which makes them a view. Else the files of the
+// first program are requested before the page is there, in the order in which they are needed: the
+// worker starts while the kernel comes. Each request is sent before the file in front of it has
+// ended, so the line is never idle.
 import type { Assets } from '../protocol.ts';
 import { fetchFile } from './fetch.ts';
-import { NAMES } from './kept-names.ts';
-import { startFolder } from './scripts.ts';
+import { drawKept, keptLines } from './kept.ts';
+import { addressOf } from './script.ts';
+import { SCRIPTS, startFolder } from './scripts.ts';
 
 const early = new Map<string, Promise<Uint8Array>>();
-const request = (path: string): Promise<Uint8Array> => {
-  const file = fetchFile(path);
-  file.catch(() => {}); // the page says it
-  early.set(path, file);
-  return file;
-};
 
-/** The files of the program that the address names. */
-async function requestProgram(): Promise<void> {
-  const { programs, first, sources } = JSON.parse(
-    new TextDecoder().decode(await request('assets.packed')),
-  ) as Assets;
-  const words = new URLSearchParams(location.hash.slice(1));
+/** Requests a file when it is its turn. The answer: most of it has come. */
+function request(path: string, turn: Promise<void> = Promise.resolve()): Promise<void> {
+  return new Promise(nearly => {
+    const file = turn.then(() => fetchFile(path, nearly));
+    file.catch(() => {}); // the page says it
+    early.set(path, file);
+  });
+}
+
+const words = new URLSearchParams(location.hash.slice(1));
+
+/** The files of the program that the address names. `turn`: of the large ones. */
+async function requestProgram(turn: Promise<void>): Promise<void> {
+  request('assets.packed');
+  const assets = await early.get('assets.packed')!;
+  const { programs, first, sources } = JSON.parse(new TextDecoder().decode(assets)) as Assets;
   if (words.has('run') || words.has('wait')) return;
   const id = words.get('program') ?? first.program;
   const [capsule, load, lines, image] = programs.find(program => program.id === id)?.needs ?? [];
@@ -29,26 +36,38 @@ async function requestProgram(): Promise<void> {
   // A folder may be called as what every object has, such as `constructor`: it has no list.
   const [, inside = '', name = ''] = /^(.*)\/(.*)/.exec(file ?? '') ?? [];
   if (sources.names[inside]?.includes?.(name)) request(`${sources.folder}/${file}.packed`);
-  request(lines);
-  // While the program comes, the worker reads the lines.
-  await request(load);
-  request(image);
+  request(image, turn);
+  request(lines, request(load, turn));
 }
 
-/** Has the browser lines of an earlier visit? The page sees whether they are of this build. */
-function hasLines(): boolean {
-  try {
-    return Object.values(NAMES).some(name => localStorage.getItem(name) !== null);
-  } catch {
-    return false; // not allowed here
-  }
+/** The worker starts before the page is there, which gets it with all that it says. */
+function startWorker(): void {
+  const folder = globalThis.kcovboxFolder!;
+  folder.started = folder.worker.then(script => {
+    const worker = new Worker(addressOf(script));
+    worker.onerror = event => {
+      folder.failure = event.message || 'the worker ended';
+    };
+    return worker;
+  });
+  folder.started.catch(() => {}); // the page says it
 }
 
 // Without an origin (a sandboxed frame, or a folder on the disk) a page may not request the files
 // beside it; the page as one file needs none.
 if (origin === 'null') location.replace(new URL(`kcovbox.html${location.hash}`, document.baseURI));
-else if (hasLines()) void startFolder(early, true).then(requestProgram, () => {});
 else {
-  void startFolder(early);
-  void requestProgram().catch(() => {});
+  const asked = Object.fromEntries(words);
+  const kept = keptLines(SCRIPTS.build, asked);
+  if (kept) {
+    const drawn = () => drawKept(kept, words);
+    void startFolder({ early, isPageFirst: true, drawn }).then(
+      () => requestProgram(Promise.resolve()),
+      () => {},
+    );
+  } else {
+    const turn = new Promise<void>(nearly => void startFolder({ early, nearly }));
+    void requestProgram(turn).catch(() => {});
+  }
+  startWorker();
 }

@@ -1,6 +1,8 @@
 // Starts the page from the bytes of its script: a host need not compress, because the page unpacks
 // what it loads.
 
+import { dropDrawn } from './kept.ts';
+
 /** The address of a script. It stays for the life of the page. */
 export const addressOf = (script: Uint8Array | ArrayBuffer): string =>
   URL.createObjectURL(new Blob([script as Uint8Array<ArrayBuffer>], { type: 'text/javascript' }));
@@ -14,5 +16,6 @@ export function start(script: Uint8Array | ArrayBuffer): void {
 
 /** Instead of the page. */
 export function fail(why: string): void {
+  dropDrawn();
   document.getElementById('app')!.textContent = why;
 }

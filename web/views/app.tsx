@@ -2,6 +2,7 @@
 // move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened, SourceLines } from '../protocol.ts';
+import { dropDrawn } from '../start/kept.ts';
 import { Browse, type Way } from './browse.tsx';
 import { Client, Connection, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
@@ -266,6 +267,10 @@ export function App() {
     ...{ embed, program, run, datum: datum?.what, named: datum?.unit },
     ...{ unit: focus?.unit, file: shown?.file, line: shown?.line },
   };
+  useEffect(() => {
+    if (!kept) dropDrawn();
+  }, [kept]);
+
   useEffect(() => {
     if (!focus) return;
     // A run of a file has no address.

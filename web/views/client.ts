@@ -1,6 +1,6 @@
 // The page's end of the worker: one promise for each request.
 import type { Answer, Request, RequestName, Requests, Sent, Wanted } from '../protocol.ts';
-import { inlined, load, workerScript } from './load.ts';
+import { inlined, load, newWorker } from './load.ts';
 
 /** The error of requests that `restart` or `end` has ended. */
 export const STOPPED = 'stopped';
@@ -13,7 +13,7 @@ export class Connection {
   readonly #worker = this.#started();
 
   async #started(): Promise<Worker> {
-    const worker = new Worker(await workerScript());
+    const worker = await newWorker();
     worker.onmessage = ({ data }: MessageEvent<Answer | Wanted>) => {
       if ('want' in data) return void this.#send(worker, data.want);
       const waiting = this.#waiting.get(data.id);

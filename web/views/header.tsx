@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Assets, Opened } from '../protocol.ts';
+import { AS_KEPT } from '../start/kept.ts';
 
 export function Header({
   assets,
@@ -86,10 +87,7 @@ function Verdict({
   isBusy: boolean;
   isKept: boolean;
 }) {
-  if (isBusy)
-    return (
-      <output class="verdict busy">{isKept ? 'as on the last visit; the run is repeated' : 'working'}</output>
-    );
+  if (isBusy) return <output class="verdict busy">{isKept ? AS_KEPT : 'working'}</output>;
   if (!opened) return <output class="verdict none">no run</output>;
   const { differences, stateHash, end } = opened;
   return differences.length === 0 ? (

@@ -4,25 +4,14 @@
 //
 // Kept are lines of programs of the menu only. The worker names the capsule of each answer by its
 // seal, a hash of its bytes, so the lines of a stranger's capsule never get the name of a program.
-import type { Assets, Lines, SourceLines } from '../protocol.ts';
-import { NAMES } from '../start/kept-names.ts';
+// web/start/kept.ts reads them, because the first script draws them.
+import type { Assets, SourceLines } from '../protocol.ts';
+import { type Kept, keptLines as keptOf, NAMES } from '../start/kept.ts';
 import { build } from './load.ts';
 import type { Place } from './place.ts';
 
 /** Letters; larger files are not kept. */
 const MOST = 500_000;
-
-export interface Kept {
-  readonly build: string;
-  /** Of the capsule. */
-  readonly seal: string;
-  readonly program: string;
-  readonly path: string;
-  /** Of an address that names none. */
-  readonly line: number;
-  readonly text: string;
-  readonly lines: Lines;
-}
 
 /** Lines of another capsule than those of the menu are not kept. */
 export function keepLines({ programs, first }: Assets, path: string, answer: SourceLines): void {
@@ -39,34 +28,8 @@ export function keepLines({ programs, first }: Assets, path: string, answer: Sou
 }
 
 /** Undefined: others, or none. */
-export function keptLines({ run, wait, program, file }: Place): Kept | undefined {
-  if (build === undefined || run !== undefined || wait !== undefined) return undefined;
-  const [first, last] = [NAMES.first, NAMES.last].map(read);
-  if (program === undefined) return first;
-  return [first, last].find(kept => kept?.program === program && kept.path === file);
-}
-
-function read(name: string): Kept | undefined {
-  try {
-    const kept = JSON.parse(localStorage.getItem(name) ?? '{}') as Partial<Kept>;
-    return kept.build === build && isWhole(kept) ? kept : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A person can write anything into the storage. */
-function isWhole(kept: Partial<Kept>): kept is Kept {
-  const { path, text, line, lines } = kept;
-  const isLine = (row: unknown): boolean => Array.isArray(row) && Number.isSafeInteger(row[0]) && row[0] >= 1;
-  return (
-    typeof path === 'string' &&
-    typeof text === 'string' &&
-    Number.isSafeInteger(line) &&
-    Array.isArray(lines) &&
-    lines.every(isLine)
-  );
-}
+export const keptLines = (place: Place): Kept | undefined =>
+  build === undefined ? undefined : keptOf(build, place);
 
 /** A line for people; undefined: the run has the same lines. */
 export function differenceOf(kept: Kept, { text, lines, seal }: SourceLines): string | undefined {

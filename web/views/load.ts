@@ -11,6 +11,9 @@ interface Folder {
   readonly build: string;
   /** Files that were requested before the page was there. */
   readonly early: Map<string, Promise<Uint8Array>>;
+  /** The first worker, which waits for requests, and why it has ended. */
+  started?: Promise<Worker>;
+  failure?: string;
 }
 
 declare global {
@@ -34,6 +37,16 @@ let workerAddress: Promise<string> | undefined;
 /** The address of the worker's script. */
 export const workerScript = (): Promise<string> =>
   (workerAddress ??= (inlined ? Promise.resolve(inlined.get('worker.js')!) : folder!.worker).then(addressOf));
+
+/** A worker of its script. Errors: one line. */
+export async function newWorker(): Promise<Worker> {
+  const started = folder?.started;
+  if (!folder || !started) return new Worker(await workerScript());
+  delete folder.started;
+  const worker = await started;
+  if (folder.failure !== undefined) throw new Error(folder.failure);
+  return worker;
+}
 
 const libraries = new Map<Library, Promise<unknown>>();
 /** A library of web/libraries/, as a module. Errors: one line with its path. */

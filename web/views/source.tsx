@@ -10,8 +10,8 @@ import {
 } from '@codemirror/view';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Lines, Measure, Opened, SourceLines } from '../protocol.ts';
+import { dropDrawn, type Kept } from '../start/kept.ts';
 import type { Client } from './client.ts';
-import type { Kept } from './kept.ts';
 import { addLanguage, colours } from './language.ts';
 import type { Shown } from './shown.ts';
 
@@ -252,6 +252,7 @@ export function Source({
     const effects: StateEffect<unknown>[] = [setMarks.of(marks)];
     if (line >= 1 && line <= editor.state.doc.lines) effects.push(toLine(editor, line));
     editor.dispatch({ effects });
+    dropDrawn();
     onDrawn();
     if (withLanguage.current === editor) return;
     withLanguage.current = editor;
