@@ -61,8 +61,11 @@ const VIEWS = [
     name: 'page-opened',
     address: '#program=kcov-linux',
     buttons: [],
-    acts: async page =>
-      give('a-run-of-somebody.kcapsule', readFileSync(join(WEB, 'programs', 'lost.kcapsule')))(page),
+    acts: async page => {
+      await give('a-run-of-somebody.kcapsule', readFileSync(join(WEB, 'programs', 'lost.kcapsule')))(page);
+      // The run before it stays until the file is known to have one.
+      await page.locator('.source h2', { hasText: /lost\.c$/ }).waitFor();
+    },
   },
   {
     name: 'page-refused',

@@ -222,6 +222,16 @@ describe.skipIf(reason)('a whole machine in the page', () => {
       await page.locator('header select').selectOption('hello');
       await page.locator('.verdict.same').waitFor();
       expect(await page.locator('.message').textContent()).toBe('');
+      // The first of several files, too: the reason, and not that the others are not open.
+      const bytes = readFileSync(path).toString('base64');
+      await page.evaluate(`{
+        const bytes = Uint8Array.from(atob('${bytes}'), letter => letter.charCodeAt(0));
+        const drop = new DragEvent('drop', { dataTransfer: new DataTransfer() });
+        for (const name of ['one', 'two']) drop.dataTransfer.items.add(new File([bytes], name));
+        dispatchEvent(drop);
+      }`);
+      await page.locator('.verdict.none').waitFor();
+      expect(await page.locator('.message').textContent()).toMatch(/^this browser has no room for a machine/);
       await page.close();
     },
     PATIENCE,

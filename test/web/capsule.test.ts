@@ -2,10 +2,11 @@
 // and stops as early.
 import { constants, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { HOST as NODE } from '../../host/capsule.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import { readZip } from '../../run/capsule/zip.ts';
 import { HOST as PAGE } from '../../web/engine/host.ts';
-import { HOST as NODE, sampleFile } from '../run/sample.ts';
+import { sampleFile } from '../run/sample.ts';
 import { mutateCapsule, sealed } from '../support/capsule-mutants.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -57,6 +58,27 @@ describe('a capsule in the page', () => {
       const { user } = process.cpuUsage(before);
       expect(user / 1e6).toBeLessThan(5); // seconds; all of it takes a minute
     }
+  });
+
+  it('with bytes behind the end of a stream is refused, also where all checksums are right', () => {
+    const text = Buffer.from('the console of a run\n'.repeat(2000));
+    const packed = deflateRawSync(text);
+    for (const host of [PAGE, NODE]) {
+      const answerTo = (stream: Uint8Array) => host.inflate(stream, text.length);
+      expect(text.equals(answerTo(packed)!)).toBe(true);
+      for (const more of [1, 2, 100, 40_000])
+        expect(answerTo(Buffer.concat([packed, Buffer.alloc(more)])), `${more} bytes`).toBeUndefined();
+      expect(answerTo(packed.subarray(0, -1))).toBeUndefined();
+      // Streams that end at each bit of a byte.
+      for (let n = 1; n < 40; n++) {
+        const [bytes, short] = [Buffer.alloc(n, n), deflateRawSync(Buffer.alloc(n, n))];
+        expect(bytes.equals(host.inflate(short, n)!)).toBe(true);
+        expect(host.inflate(Buffer.concat([short, Buffer.of(0)]), n), `${n}`).toBeUndefined();
+      }
+    }
+    const behind = withStream(Buffer.concat([packed, Buffer.of(0)]), text.length);
+    expect(answer(behind, PAGE)).toMatch(/^is damaged: console\.txt does not unpack to its \d+ bytes$/);
+    expect(answer(behind, PAGE)).toBe(answer(behind, NODE));
   });
 
   it('with every length of the container at 0, the largest, or off by one is refused', () => {

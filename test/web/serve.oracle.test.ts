@@ -95,6 +95,37 @@ describe.skipIf(reason)('kcovbox serve', () => {
     PATIENCE,
   );
 
+  it('a compile that ends when another program was chosen leaves the page to that one', {
+    timeout: PATIENCE,
+  }, async () => {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
+    page.setDefaultTimeout(PATIENCE);
+    await page.goto(home);
+    await page.waitForSelector('.verdict.same');
+    let go = (): void => {};
+    const held = new Promise<void>(done => {
+      go = done;
+    });
+    await page.route('**/compile*', async route => {
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    await page.getByRole('button', { name: 'Write C' }).click();
+    await page.getByLabel('C program').fill('int main(void) { return 4; }');
+    const sent = page.waitForRequest('**/compile*');
+    await page.getByRole('button', { name: 'Compile and run' }).click();
+    await sent;
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('header > label select').selectOption('hello');
+    await page.waitForSelector('.verdict.same');
+    go();
+    await page.getByText('another run was opened meanwhile').waitFor({ state: 'attached' });
+    expect(await page.locator('header > label select').inputValue()).toBe('hello');
+    expect(await page.locator('.source h2').textContent()).toMatch(/hello\.c$/);
+    await page.close();
+  });
+
   it('compiles where the browser keeps nothing', { timeout: PATIENCE }, async () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE);

@@ -21,6 +21,15 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
 /** Bytes that are unpacked at a time: they make at most 17 MB. */
 const PIECE = 1 << 14;
 
+/**
+ * Bytes behind the end of a stream, which fflate passes over: a command that reads the file refuses
+ * them. `p` is what is not read, from the byte with the bit `s.p` on (fflate 0.8.3).
+ */
+function unreadBytes(stream: Inflate): number {
+  const { p: rest, s: state } = stream as unknown as { p: Uint8Array; s: { p: number } };
+  return rest.length - (state.p > 0 ? 1 : 0);
+}
+
 /** In pieces: a stream of a stranger may make a thousand times more than it says, for an hour. */
 function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   try {
@@ -32,7 +41,8 @@ function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
     });
     for (let at = 0; at < packed.length; at += PIECE)
       stream.push(packed.subarray(at, at + PIECE), at + PIECE >= packed.length);
-    return packed.length > 0 && filled === size ? bytes : undefined;
+    const isAll = packed.length > 0 && filled === size && unreadBytes(stream) === 0;
+    return isAll ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -57,6 +57,8 @@ export function App() {
   const busy = useRef(0);
   /** Of the programs that were asked for, the last one is opened. */
   const turn = useRef(0);
+  /** Counts what the reader has opened, files on their way too. */
+  const choices = useRef(0);
   /** The worker that prepares a file, while the run before it is open. */
   const beside = useRef<Connection>();
   /** Of the run that was open last: a program without a capsule runs on its kernel. */
@@ -201,6 +203,7 @@ export function App() {
         const named = all.programs.find(one => one.id === id);
         const row = named ?? all.programs[0]!;
         const own = ++turn.current;
+        choices.current++;
         beside.current?.end();
         beside.current = undefined;
         setFocus(undefined); // the address keeps what it asks for until its run is there
@@ -218,6 +221,7 @@ export function App() {
   /** What comes next is no program of the menu, but the run of the address or a file. */
   const leaveMenu = useCallback((text?: string): void => {
     turn.current++;
+    choices.current++;
     beside.current?.end();
     beside.current = undefined;
     setFocus(undefined);
@@ -404,6 +408,7 @@ export function App() {
   const openFiles = ([file, ...others]: readonly File[]) =>
     doing(async () => {
       if (!file) return;
+      choices.current++;
       beside.current?.end();
       const next = new Connection();
       beside.current = next;
@@ -422,7 +427,8 @@ export function App() {
       leaveMenu();
       client.replace(next);
       await show({});
-      if (others.length > 0) setMessage(onlyFirst(file, others.length));
+      // Why the first one is not shown is more to the point.
+      if (others.length > 0) setMessage(now => (now === '' ? onlyFirst(file, others.length) : now));
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>
@@ -480,6 +486,7 @@ export function App() {
         {assets?.compiler !== undefined && (
           <Own
             compiler={new URL(assets.compiler, base)}
+            choices={choices}
             onCapsule={(bytes, text) => void openOwn(bytes, text)}
           />
         )}

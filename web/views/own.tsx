@@ -59,9 +59,12 @@ async function compiled(
 
 export function Own({
   compiler,
+  choices,
   onCapsule,
 }: {
   compiler: URL;
+  /** Changes when the reader opens something. */
+  choices: { readonly current: number };
   onCapsule: (bytes: Uint8Array, source: string) => void;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -77,8 +80,11 @@ export function Own({
     keepText(source);
     setBusy(true);
     setSaid('');
+    const before = choices.current;
     try {
       const bytes = await compiled(compiler, source, wanted);
+      if (choices.current !== before)
+        throw new Error('the program is compiled, but another run was opened meanwhile: run it again');
       dialog.current?.close();
       onCapsule(bytes, source);
     } catch (error) {
