@@ -1,7 +1,15 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
 import { Elf, Symbolizer } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
-import { crashOf, type Execution, HALVES, type Program, parseProgram, programC } from '../../fuzz/index.ts';
+import {
+  crashOf,
+  type Execution,
+  type Executor,
+  HALVES,
+  type Program,
+  parseProgram,
+  programC,
+} from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import { readText } from '../../host/input.ts';
@@ -50,7 +58,7 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   const lines = execution.calls.map((call, i) => {
     const { begin, end, value, hasBegun } = call;
     if (!hasBegun) return `${program.calls[i]!.type.name}: did not begin\n`;
-    const names = symbolizer ? `  ${functions(symbolizer, call)}\n` : '';
+    const names = symbolizer ? `  ${functions(symbolizer, executor, call)}\n` : '';
     return `${program.calls[i]!.type.name}: ${valueText(value)}, ${end - begin} points\n${names}`;
   });
   const deferred = execution.extra > 0 ? `deferred work: ${execution.extra} points\n` : '';
@@ -96,11 +104,10 @@ async function sweep(program: Program, runs: number, options: ExecOptions): Prom
 }
 
 /** The functions that a call entered, in this order. */
-function functions(
-  symbolizer: Symbolizer,
-  { begin, end, records: area }: Execution['calls'][number],
-): string {
+function functions(symbolizer: Symbolizer, executor: Executor, call: Execution['calls'][number]): string {
   const names = new Set<string>();
+  const { begin, end } = call;
+  const area = executor.recordsOf(call);
   for (let n = begin; n < end; n++) {
     const at = 2 + HALVES.pc * n;
     // An address is the signed value of its 64 bits; the record has the one behind the hook's call.

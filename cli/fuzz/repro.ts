@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { titleOf } from '../../fuzz/index.ts';
-import { CanaryWatch } from '../../run/bugs/canaries.ts';
+import { readCanaries } from '../../run/bugs/canaries.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
 import type { Ended } from '../../run/many/outcome.ts';
 import { EXIT_BUDGET, verdict } from '../../run/verdict.ts';
@@ -56,17 +56,17 @@ async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest
   const program = join(dir, 'repro.c');
   const maxInsns = budgetOf(dir, manifest);
   const order = orderOf(dir);
+  const isTriggered = (all: readonly { id: string; triggered: number }[]): boolean =>
+    all.some(({ id, triggered }) => id === bug && triggered > 0);
   let harts: string[] | undefined = [];
   if (order !== undefined && table) {
     const run = { conf, append: bugWords([bug]), order, maxInsns };
-    harts = await findOrder(program, run, (_, machine) =>
-      new CanaryWatch(machine, table).read().triggered.includes(bug),
-    );
+    harts = await findOrder(program, run, (_, machine) => isTriggered(readCanaries(machine, table)));
     if (!harts) return false;
   } else {
     const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
     const { canaries } = await runProgram(program, [bug], how);
-    if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
+    if (!isTriggered(canaries)) return false;
   }
   const capsule = join(dir, 'repro.kcapsule');
   const append = ['--append', bugWords([bug])];

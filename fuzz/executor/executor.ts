@@ -41,8 +41,8 @@ export interface Called {
   readonly value: bigint | undefined;
   /** False: another thread's next call began, this one did not. */
   readonly hasBegun: boolean;
-  /** The buffer that holds the records; the first two halves are their number. */
-  readonly records: Uint32Array;
+  /** Made by the second thread, whose records are elsewhere. */
+  readonly isSecond: boolean;
 }
 
 /** Valid until the next execution. */
@@ -87,7 +87,6 @@ const MEETING_STEP = 128;
 const MEETING_MAX = 8192;
 const PAGE = 4096;
 const MODE_BITS = { pc: 1, cmp: 2 } as const;
-const NOTHING = new Uint32Array(2);
 const CONTEXT_MODE = 0;
 const CONTEXT_AREA = 8;
 /** Halves of a record: a point, or type, two operands and the place. */
@@ -284,16 +283,20 @@ export class Executor {
     }
   }
 
+  /** The buffer that holds the records of a call; the first two halves are their number. */
+  recordsOf({ isSecond }: Called): Uint32Array {
+    return isSecond ? this.#other!.records : this.area;
+  }
+
   #called({ calls }: Program, hasThreads: boolean): Called[] {
-    const own = { at: this.#control[0]! + CONTROL.RESULTS, records: this.area };
-    const { control, records } = this.#other ?? {};
-    const other = hasThreads ? { at: control![0]! + CONTROL.RESULTS, records: records! } : own;
+    const next = { first: this.#control[0]!, second: this.#other?.control[0] ?? 0 };
     const all: Called[] = [];
     let begun = 0;
     for (const { thread } of calls) {
-      const maker = thread === 2 ? other : own;
-      const called = this.#result(maker.at, maker.records);
-      maker.at += CONTROL.RESULT_BYTES;
+      const isSecond = hasThreads && thread === 2;
+      const maker = isSecond ? 'second' : 'first';
+      const called = this.#result(next[maker] + CONTROL.RESULTS, isSecond);
+      next[maker] += CONTROL.RESULT_BYTES;
       all.push(called);
       if (called.hasBegun) begun = all.length;
       else if (!hasThreads) break;
@@ -301,15 +304,15 @@ export class Executor {
     return all.slice(0, begun);
   }
 
-  #result(at: number, records: Uint32Array): Called {
+  #result(at: number, isSecond: boolean): Called {
     const { ram } = this.machine;
     const state = ram.read32(at + 24);
-    if (state === 0) return { begin: 0, end: 0, value: undefined, hasBegun: false, records: NOTHING };
+    if (state === 0) return { begin: 0, end: 0, value: undefined, hasBegun: false, isSecond };
     const begin = ram.read32(at);
     const isDone = state === 2;
-    const end = isDone ? ram.read32(at + 8) : records[0]!;
+    const end = isDone ? ram.read32(at + 8) : (isSecond ? this.#other!.records : this.area)[0]!;
     const value = isDone ? ram.read64(at + 16) : undefined;
-    return { begin, end: Math.max(begin, end), value, hasBegun: true, records };
+    return { begin, end: Math.max(begin, end), value, hasBegun: true, isSecond };
   }
 }
 

@@ -57,7 +57,7 @@ export function covered(
   see: (element: number) => void,
 ): void {
   if (execution.mode !== 'pc') return;
-  for (const { begin, end, records } of execution.calls) walk(records, begin, end, signal, see);
+  for (const call of execution.calls) walk(executor.recordsOf(call), call.begin, call.end, signal, see);
   walk(executor.extra, 0, execution.extra, signal, see);
 }
 

@@ -214,6 +214,19 @@ describe('historical bugs', () => {
   });
 });
 
+test('a race is found with an order of its threads; an order for its C program is a capsule', () => {
+  const calls = ['socketpair', 'recvm*', 'close'].flatMap(name => ['--call', name]);
+  const how = ['--conf', 'linux+kasan+ubsan+bugs', '--append', 'bugs=recvmsg_early_put', '--schedule', 'pos'];
+  const { stdout } = cli('run', ...how, ...calls, '-n', '1024', '-j', '2', 'races');
+  expect(stdout).toMatch(/^ {2}at execution \d+: recvmsg_early_put$/m);
+  const folder = join('races', 'bugs', 'recvmsg_early_put');
+  const program = readFileSync(join(cwd, folder, 'program.txt'), 'utf8');
+  expect(program).toMatch(/^!schedule pos 0x[0-9a-f]+[\s\S]* !thread=2\n/);
+  expect(cli('repro', 'races')).toMatchObject({ status: 0, stdout: 'same  recvmsg_early_put\n' });
+  const replay = kcovbox(['replay', join(folder, 'repro.kcapsule')], { cwd });
+  expect(replay.stderr).toMatch(/^kcovbox: the same run: /);
+});
+
 test('bugs score refuses a campaign whose kernel has none', () => {
   const ran = kcovbox(['bugs', 'score', 'one'], { cwd });
   expect(ran.status).toBe(125);
@@ -255,6 +268,8 @@ test('a wrong line is one line', () => {
   writeFileSync(join(cwd, 'wrong.kd'), 'call nothing()\n');
   writeFileSync(join(cwd, 'bytes.kd'), Buffer.from('strings s = "\xff"\n', 'latin1'));
   writeFileSync(join(cwd, 'wrong.txt'), 'close(0x1\n');
+  writeFileSync(join(cwd, 'order.txt'), '!schedule pct:99 0x1\nclose(0x1) !thread=2\n');
+  writeFileSync(join(cwd, 'second.txt'), 'close(0x1) !thread=2\n');
   const wrong: readonly [string[], RegExp][] = [
     [['run', '-n', '0', 'x'], /-n, --executions/],
     [['run', '.'], /fuzz: \. is not empty; give a new folder/],
@@ -281,6 +296,14 @@ test('a wrong line is one line', () => {
       /in the guest did not begin \(exit\); .*: init: cannot execute \/x: error 2/,
     ],
     [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
+    [['run', '--schedule', 'pct:17', 'y'], /--schedule <order>.*expected rw, rp, pos or pct:DEPTH/],
+    [['run', '-j', '0', 'y'], /--jobs <n>.*expected 1 to 256/],
+    [
+      ['exec', '--runs', '9', 'one/corpus/000001.txt'],
+      /the program has one thread, so all its runs are equal/,
+    ],
+    [['exec', 'order.txt'], /order\.txt:1: expected an order and a seed, such as "!schedule rw 0x5"/],
+    [['exec', 'second.txt'], /second\.txt: calls of a second thread \(!thread=2\) and a line !schedule go/],
     [['exec', 'wrong.txt'], /wrong\.txt:1: "\)" was expected at the end of the line/],
     [['exec', 'none.txt'], /program none\.txt: no such file/],
   ];

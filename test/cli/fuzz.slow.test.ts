@@ -68,6 +68,18 @@ test.each(otherNodeVersions())('a campaign has the same files on Node.js $major'
   expect([status, stdout]).toEqual([0, '']);
 });
 
+test('a campaign of races is the same with 1, 2 and 8 workers, on every version of Node.js', () => {
+  const words = ['fuzz', 'run', '--schedule', 'pos', '-n', '4096'];
+  expect(kcovbox([...words, '-j', '1', 'races-1'], { cwd, timeout: 600_000 }).status).toBeLessThan(2);
+  const journal = (name: string): string => readFileSync(join(cwd, name, 'epochs.jsonl'), 'utf8');
+  for (const jobs of ['2', '8'])
+    for (const { path, major } of [{ path: process.execPath, major: 0 }, ...otherNodeVersions()]) {
+      const name = `races-${jobs}-${major}`;
+      spawnSync(path, [COMMAND, ...words, '-j', jobs, name], { cwd, timeout: 600_000 });
+      expect(journal(name) === journal('races-1'), name).toBe(true);
+    }
+});
+
 test('verify names the epoch that differs, as JSON too', () => {
   expect(kcovbox([...SMALL, 'right'], { cwd }).status).toBe(0);
   cpSync(join(cwd, 'right'), join(cwd, 'wrong'), { recursive: true });
