@@ -213,7 +213,7 @@ export class Executor {
     return {
       end,
       mode,
-      calls: this.#called(program, other !== undefined),
+      calls: this.#called(program, other !== undefined).map(called => this.#bounded(called, mode)),
       extra: Math.min(this.extra[0]!, LAYOUT.EXTRA_WORDS - 1),
       units: m.spent - before,
       console: this.#printed > 0 ? this.#text() : '',
@@ -304,6 +304,13 @@ export class Executor {
     return all.slice(0, begun);
   }
 
+  /** A program may have written over its results: no record is outside the buffer. */
+  #bounded(called: Called, mode: Mode): Called {
+    const most = this.area.length / HALVES[mode] - 1;
+    if (called.end <= most) return called;
+    return { ...called, begin: Math.min(called.begin, Math.floor(most)), end: Math.floor(most) };
+  }
+
   #result(at: number, isSecond: boolean): Called {
     const { ram } = this.machine;
     const state = ram.read32(at + 24);
@@ -316,5 +323,6 @@ export class Executor {
   }
 }
 
+/** Each word modulo 2^64, as the array stores it. */
 const bytesOf = (words: readonly bigint[]): Uint8Array =>
-  new Uint8Array(BigUint64Array.from(words, word => BigInt.asUintN(64, word)).buffer);
+  new Uint8Array(new BigUint64Array(words as bigint[]).buffer);

@@ -11,6 +11,7 @@ import {
   BUDGET,
   Choice,
   campaignConfig,
+  comparisonsOf,
   type EpochResult,
   type Executor,
   Generator,
@@ -97,6 +98,22 @@ it('calls behind a fork are seen, and those of a child are not', () => {
   const { calls, end } = compiled.execute(program);
   expect(end).toBe('done');
   expect(calls.map(({ value }) => value !== undefined && value > 1n)).toEqual([true, true]);
+});
+
+it('a call that writes over the results of others does no harm', () => {
+  const open = 'r0 = openat(0xffffff9c, &"f\\x00", 0x2, 0x0)\n';
+  for (const mode of ['pc', 'cmp'] as const)
+    for (const address of ['0x10000400', '0x10100000']) {
+      const execution = compiled.execute(
+        parseProgram(`${open}read(r0, ${address}, 0x10)\n`, descriptions),
+        mode,
+      );
+      comparisonsOf(compiled, execution);
+      for (const { begin, end } of execution.calls) {
+        expect(begin).toBeLessThanOrEqual(end);
+        expect(2 + HALVES[mode] * end).toBeLessThanOrEqual(compiled.area.length);
+      }
+    }
 });
 
 /** Two threads on two harts. */
