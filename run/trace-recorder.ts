@@ -45,10 +45,11 @@ export class TraceRecorder implements KcovSink {
   /**
    * `test`: the name of the running test; '' between two tests, where records are dropped.
    * `keepLost`: no program reads the buffer, so a record that does not fit counts like the others.
+   * `kernel`: its bytes, or the image that a reader of the trace has opened.
    */
-  constructor(dialect: string, kernel: Uint8Array, test: string | (() => string), keepLost = false) {
+  constructor(dialect: string, kernel: Uint8Array | Elf, test: string | (() => string), keepLost = false) {
     this.#keepLost = keepLost;
-    this.#elf = new Elf(kernel, 'kernel');
+    this.#elf = kernel instanceof Elf ? kernel : new Elf(kernel, 'kernel');
     this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
     this.#test = typeof test === 'string' ? () => test : test;
     if (typeof test === 'string' && test !== '') this.run = this.#run;

@@ -1,6 +1,6 @@
 // The first execution of a run: everything that can only be seen in passing is noted with its
 // place. Afterwards the timeline goes back and forth and nothing listens any more.
-import { type ExactCounts, Sha256, type Trace } from '../../coverage/index.ts';
+import { type Elf, type ExactCounts, Sha256, type Trace } from '../../coverage/index.ts';
 import { KcovboxError, type RunResult, type Timeline } from '../../emulator/index.ts';
 import type { RunOutcome } from '../../run/index.ts';
 import { Newlines } from '../../run/newlines.ts';
@@ -50,7 +50,7 @@ export interface FirstPass {
 /** The parts of a run that are looked at. */
 interface Watched {
   /** Undefined: the kernel does not record with kcov. */
-  readonly kcov: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string } | undefined;
+  readonly kcov: { readonly dialect: string; readonly kernel: Elf; readonly test: string } | undefined;
   /** Where the machine counts instructions from (`retired`); undefined: it does not. */
   readonly low: bigint | undefined;
   readonly endsAtReboot: boolean;

@@ -1,6 +1,6 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
-import { codeWindow, KIND_PC } from '../../coverage/index.ts';
+import { codeWindow, Elf, KIND_PC } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
 import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } from '../../emulator/index.ts';
@@ -112,7 +112,9 @@ export class OpenedRun {
     });
     const pass = firstPass(timeline, printed, outcome, {
       kcov:
-        kind.kcov === undefined ? undefined : { dialect: kind.kcov, kernel: kernel!.bytes, test: kind.title },
+        kind.kcov === undefined
+          ? undefined
+          : { dialect: kind.kcov, kernel: kernel!.elf ?? new Elf(kernel!.bytes, 'kernel'), test: kind.title },
       low: window?.low,
       endsAtReboot: kind.endsAtReboot,
     });
