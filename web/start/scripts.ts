@@ -34,11 +34,12 @@ export async function startFolder({
   drawn,
 }: Start = {}): Promise<void> {
   const { page, style, worker, libraries, build } = SCRIPTS;
+  let hasFailed = false; // the reason stays, where the style comes later
   const rules = fetchFile(style).then(async bytes => {
     const element = document.createElement('style');
     element.textContent = new TextDecoder().decode(bytes);
     document.head.append(element);
-    if (!drawn) return;
+    if (!drawn || hasFailed) return;
     drawn();
     await painted();
   });
@@ -50,6 +51,7 @@ export async function startFolder({
     const [code] = await files;
     start(code);
   } catch (error) {
+    hasFailed = true;
     fail(`${(error as Error).message}. Load the page again.`);
   }
 }
