@@ -140,8 +140,7 @@ static void fail_nth(uint64_t n)
     call6(SYS_write, FD_FAIL, (uint64_t)text, put_number(text, n), 0, 0, 0);
 }
 
-static inline void do_call(const struct call *c, struct result *result,
-                           volatile uint64_t *records)
+static inline void do_call(const struct call *c, struct result *result, volatile uint64_t *records)
 {
     uint64_t v[6], value;
 
@@ -217,9 +216,7 @@ static void end_thread(void)
 
 #else
 
-static void wake_other(void)
-{
-}
+static void wake_other(void) {}
 
 static void end_thread(void)
 {
@@ -361,9 +358,7 @@ static void begin_other(void)
 
 #else
 
-static void begin_other(void)
-{
-}
+static void begin_other(void) {}
 
 #endif
 
