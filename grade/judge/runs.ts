@@ -2,6 +2,7 @@
 // budget, empty input, and nothing of this machine in it.
 import { Coverage, codeWindow, Elf, type ExactCounts } from '../../coverage/index.ts';
 import {
+  BRIEF,
   type Fault,
   type MachineOptions,
   parseCpu,
@@ -159,7 +160,7 @@ export class Runs {
     const line = commandLine(name, args, { kcov: choice.kcov, append });
     const whole = { append: `${line.append} ${line.tail}`, tail: undefined };
     const images = { kernelPath: '', kernel, program, initrd, size: undefined, name, args, ...whole };
-    return { images, choice, machine: machineOptions(images, choice), budget };
+    return { images, choice, machine: { ...machineOptions(images, choice), tuning: BRIEF }, budget };
   }
 
   /** The submission's files, these ones from the teacher. */

@@ -86,6 +86,12 @@ export const HEAT_EAGER: HeatThresholds = {
   narrowInsns: 0,
 };
 
+/**
+ * For guests of which most run some ten million instructions: those are done within the warm-up,
+ * and a loop without end is compiled all the same.
+ */
+export const HEAT_BRIEF: HeatThresholds = { ...HEAT_DEFAULT, hotTicksPerInsn: 5, warmUpTicks: 20_000 };
+
 /** The same, with warm regions only. */
 export const HEAT_EAGER_WARM: HeatThresholds = { ...HEAT_EAGER, unitsToPromote: Infinity };
 
