@@ -64,6 +64,6 @@ export type {
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN, VIRTIO_KINDS } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, RunDifference, type RunHash } from './machine/run-hash.ts';
 export type { RunResult } from './machine/run-result.ts';
-export { parseSchedule, SCHEDULE_TEXT, type Schedule, scheduleText } from './machine/schedule.ts';
+export { parseSchedule, type Schedule, scheduleText } from './machine/schedule.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';
 export type { LaterState } from './machine/snapshots.ts';

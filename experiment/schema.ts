@@ -2,7 +2,8 @@
 // result of a trial. docs/schemas/ has them as JSON Schema.
 import * as z from 'zod';
 import { campaignConfig } from '../fuzz/index.ts';
-import { count, runDescription, scheduleName, seed, sha256 } from '../run/schema.ts';
+import { scheduleName } from '../run/schedule-name.ts';
+import { count, runDescription, seed, sha256 } from '../run/schema.ts';
 
 const MIB_MIN = 16;
 const MIB_MAX = 2048;

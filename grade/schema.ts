@@ -1,6 +1,6 @@
 // The files of coursework: the manifest of a lab, and the result of judging one submission.
 import { z } from 'zod';
-import { scheduleName } from '../run/schema.ts';
+import { scheduleName } from '../run/schedule-name.ts';
 
 const id = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/);
 const fileName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/);

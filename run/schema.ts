@@ -4,9 +4,10 @@
 // and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
 // about the host: no path, no program, no output.
 import * as z from 'zod';
-import { SCHEDULE_TEXT, VIRTIO_KINDS } from '../emulator/index.ts';
+import { VIRTIO_KINDS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 import { HAD_BY_ALL, LISTED } from './extensions.ts';
+import { scheduleName } from './schedule-name.ts';
 
 /** Longest kernel command line and longest argument list, in characters. */
 export const APPEND_MAX = 1 << 16;
@@ -24,8 +25,6 @@ export const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 export const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
 const word = z.string().max(APPEND_MAX);
-/** An order of the harts, as `--schedule` takes it. */
-export const scheduleName = z.string().regex(SCHEDULE_TEXT);
 
 const image = z.strictObject({
   id: z

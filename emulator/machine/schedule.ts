@@ -31,12 +31,6 @@ const UNITS_MAX = 1e9;
 /** About the units of a small program with two threads while both can run. */
 export const UNITS_DEFAULT = 100_000;
 
-/**
- * The texts that `scheduleText` writes, for schemas of files; `parseSchedule` also reads numbers
- * with leading zeros.
- */
-export const SCHEDULE_TEXT = /^(?:rw|rp|pos|pct:(?:[1-9]|1[0-6])(?::(?:[1-9]\d{0,8}|1000000000))?)$/;
-
 /** `rw`, `rp`, `pos` or `pct:DEPTH[:UNITS]`. Errors: HostError. */
 export function parseSchedule(text: string): Schedule {
   if (text === 'rw' || text === 'rp' || text === 'pos') return { kind: text };

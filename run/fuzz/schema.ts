@@ -1,7 +1,7 @@
 // The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each
 // epoch.
 import * as z from 'zod';
-import { SCHEDULE_TEXT } from '../../emulator/index.ts';
+import { SCHEDULE_TEXT } from '../schedule-name.ts';
 import { count, sha256 } from '../schema.ts';
 
 /** Longest text of a program. */

@@ -1,9 +1,10 @@
 // The order of the harts depends on nothing but virtual time, the units spent and the seed.
 import { expect, it, test } from 'vitest';
 import { Xoshiro } from '../../emulator/base/xoshiro.ts';
-import { parseSchedule, SCHEDULE_TEXT, scheduleText } from '../../emulator/index.ts';
+import { parseSchedule, scheduleText } from '../../emulator/index.ts';
 import type { Access } from '../../emulator/machine/next-access.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
+import { SCHEDULE_TEXT } from '../../run/schedule-name.ts';
 
 /** A scheduler whose schedule has begun; `seed` draws. */
 function begun(schedule: string, seed: number, harts: number): Scheduler {
