@@ -143,6 +143,31 @@ describe.skipIf(reason)('lines of the last visit', () => {
   );
 
   it(
+    'are drawn around the line that the page will show, whatever the address says',
+    async () => {
+      const context = await reader();
+      await hold(context, '**/assets/page-*');
+      const page = await context.newPage();
+      const { line } = JSON.parse(
+        first.state.origins[0]!.localStorage.find(({ name }) => name === FIRST)!.value,
+      ) as { line: number };
+      const numbersAt = async (place: string): Promise<string[]> => {
+        await page.goto('about:blank');
+        await page.goto(`${site.home}${place}`);
+        await page.locator('#kept .kept-number').first().waitFor();
+        return page.locator('#kept .kept-number').allTextContents();
+      };
+      const own = await numbersAt('');
+      expect(own[0]).toBe(`${Math.max(1, line - 80)}`);
+      for (const none of ['x', '', '-200', '1e400', '2.5'])
+        expect(await numbersAt(`#line=${none}`), none).toEqual(own);
+      for (const top of ['0', '999999']) expect((await numbersAt(`#line=${top}`))[0]).toBe('1');
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
     'are shown before there is a kernel, and are those of the run',
     async () => {
       const context = await reader();
@@ -180,7 +205,8 @@ describe.skipIf(reason)('lines of the last visit', () => {
       expectSame(first.lines, await drawn(again));
       await again.close();
       // Storage that is no kept view is as good as none.
-      for (const lines of ['7', '[[0,"covered",1]]']) {
+      const noText = '{"toString":1}';
+      for (const lines of ['7', '[[0,"covered",1]]', `[[1,${noText},1]]`, `[[1,"unknown",${noText}]]`]) {
         const next = await visit(context);
         await next.waitForSelector('.verdict.same');
         expect(await next.locator('.message').textContent()).toBe('');

@@ -57,7 +57,7 @@ function startWorker(): void {
 // beside it; the page as one file needs none.
 if (origin === 'null') location.replace(new URL(`kcovbox.html${location.hash}`, document.baseURI));
 else {
-  const asked = Object.fromEntries(words);
+  const asked = Object.fromEntries([...words].reverse()); // the first of each, as the page reads it
   const kept = keptLines(SCRIPTS.build, asked);
   if (kept) {
     const drawn = () => drawKept(kept, words);

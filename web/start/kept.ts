@@ -42,14 +42,19 @@ export function keptLines(build: string, { run, wait, program, file }: Asked): K
   return [first, read(NAMES.last)].find(kept => kept?.program === program && kept.path === file);
 }
 
-/** A person can write anything into the storage. */
+const STATES: readonly unknown[] = ['covered', 'partly', 'uncovered', 'unknown'] satisfies Lines[number][1][];
+const isNumber = (value: unknown, least: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= least;
+
+/** A person can write anything into the storage, and a row that is none would stop the page. */
 function isWhole(kept: Partial<Kept>): kept is Kept {
   const { path, text, line, lines } = kept;
-  const isLine = (row: unknown): boolean => Array.isArray(row) && Number.isSafeInteger(row[0]) && row[0] >= 1;
+  const isLine = (row: unknown): boolean =>
+    Array.isArray(row) && isNumber(row[0], 1) && STATES.includes(row[1]) && isNumber(row[2], -1);
   return (
     typeof path === 'string' &&
     typeof text === 'string' &&
-    Number.isSafeInteger(line) &&
+    isNumber(line, 1) &&
     Array.isArray(lines) &&
     lines.every(isLine)
   );
@@ -71,7 +76,11 @@ const made = (name: string, className: string, ...children: (Node | string)[]): 
 /** Over the page, with the line in the middle; the style must be there. */
 export function drawKept({ path, text, lines, line: own }: Kept, words: URLSearchParams): void {
   const texts = text.split('\n');
-  const line = Number(words.get('line') ?? own);
+  // As the page reads it (web/views/place.ts): a line that is none is as good as not asked for, and
+  // one behind the end is not in the middle.
+  const asked = words.get('line') ?? '';
+  const wanted = /^\d{1,15}$/.test(asked) ? Number(asked) : own;
+  const line = wanted <= texts.length ? wanted : 0;
   const states = new Map(lines.map(([n, state, hits]) => [n, { state, hits }]));
   const from = Math.max(1, line - AROUND);
   const rows = texts.slice(from - 1, line + AROUND).map((words, i) => {
