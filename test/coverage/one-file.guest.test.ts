@@ -3,7 +3,7 @@
  * same order, or says that it cannot: for a real run and for
  * random traces. The oracle is the program of all files.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import {
 import { buildKernel } from '../../toolchain/index.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
-import { missing } from './support.ts';
+import { missing, run as runTool } from './support.ts';
 
 const reason = missing('programs of one file', 'clang-19', 'ld.lld-19');
 
@@ -77,6 +77,55 @@ describe.skipIf(reason)('a program of one file', () => {
     kcovbox(['run', '--cover', trace, program], { cwd: dir });
     const share = compare(readTrace(readFileSync(trace)), whole, seed, () => random.oneIn(3));
     expect(share).toBeGreaterThan(0.8);
+  });
+
+  // The lines of `step` hang on whether each copy of `each`, a function of the header, ran.
+  it('does not decide lines that are inlined into a function of another file', () => {
+    writeFileSync(
+      join(dir, 'each.h'),
+      `static inline __attribute__((always_inline)) int each(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += step(i, n);
+    return sum;
+}
+`,
+    );
+    writeFileSync(
+      join(dir, 'main.c'),
+      `extern int outside(int);
+static inline __attribute__((always_inline)) int step(int i, int n)
+{
+    return n > 4 ? outside(i) : i;
+}
+#include "each.h"
+int one(void) { return each(outside(1)); }
+int two(void) { return each(3); }
+int plain(int n)
+{
+    return n > 2 ? outside(n) : n;
+}
+`,
+    );
+    writeFileSync(
+      join(dir, 'other.c'),
+      'void __sanitizer_cov_trace_pc(void) {}\nint outside(int n) { return n; }\n',
+    );
+    const target = ['--target=riscv64', '-march=rv64imac', '-mcmodel=medany', '-ffreestanding', '-O2', '-g'];
+    const clang = (...args: string[]) => runTool('clang-19', [...target, ...args], { cwd: dir });
+    clang('-fsanitize-coverage=trace-pc', '-c', 'main.c', '-o', 'main.o');
+    clang('-c', 'other.c', '-o', 'other.o');
+    const linked = ['-nostdlib', '-static', '-fuse-ld=lld-19', '-Wl,-e,one', '-Wl,-Ttext=0x80000000'];
+    clang(...linked, 'main.o', 'other.o', '-o', 'main.elf');
+    const elf = new Elf(readFileSync(join(dir, 'main.elf')), 'main.elf');
+    const all = new Program(elf);
+    const path = all.files.find(file => file.path.endsWith('main.c'))!.path;
+    const builder = new TraceBuilder({ dialect: 'openbsd', image: elf.imageId });
+    builder.pc(builder.source({ test: 'one' }), pcOf(all.ret(0)));
+    const trace = builder.finish();
+    expect(statesOf(trace, all, path)).toContain('partly');
+    expect(statesOf(trace, new Program(elf, { file: path }), path)).toBeUndefined();
   });
 
   it('finds the same without a program of all files', () => {

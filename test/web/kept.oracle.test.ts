@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
@@ -14,6 +15,8 @@ const reason = existsSync(CHROMIUM) ? undefined : `kept lines skipped: no ${CHRO
 if (reason) console.warn(reason);
 
 const FIRST = 'kcovbox-lines-first';
+/** A script that fails, packed as those of the page. */
+const BROKEN = gzipSync("throw new Error('no page today');");
 type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 /** States of the lines that are drawn, by their texts. */
 const DRAWN = `Object.fromEntries([...document.querySelectorAll('.editor .cm-line')]
@@ -137,6 +140,20 @@ describe.skipIf(reason)('lines of the last visit', () => {
         await elsewhere.locator('#app', { hasText: 'cannot be loaded: 404' }).waitFor();
         expect(await elsewhere.locator('#kept').count()).toBe(0);
       }
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
+    'are not left alone by a page that fails when it starts',
+    async () => {
+      const context = await reader();
+      await context.route('**/assets/page-*', route => route.fulfill({ body: BROKEN }));
+      const page = await context.newPage();
+      await page.goto(site.home);
+      await page.locator('#app', { hasText: 'cannot start: Uncaught Error: no page today' }).waitFor();
+      expect(await page.locator('#kept').count()).toBe(0);
       await context.close();
     },
     PATIENCE,

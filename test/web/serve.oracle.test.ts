@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
@@ -95,9 +95,8 @@ describe.skipIf(reason)('kcovbox serve', () => {
     PATIENCE,
   );
 
-  it('a compile that ends when another program was chosen leaves the page to that one', {
-    timeout: PATIENCE,
-  }, async () => {
+  /** A page whose compiler has been asked and has not answered yet. */
+  async function compiling(): Promise<{ page: Page; go: () => void }> {
     const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
     page.setDefaultTimeout(PATIENCE);
     await page.goto(home);
@@ -117,12 +116,29 @@ describe.skipIf(reason)('kcovbox serve', () => {
     await page.getByRole('button', { name: 'Compile and run' }).click();
     await sent;
     await page.getByRole('button', { name: 'Close' }).click();
+    return { page, go };
+  }
+
+  it('a compile that ends when another program was chosen leaves the page to that one', {
+    timeout: PATIENCE,
+  }, async () => {
+    const { page, go } = await compiling();
     await page.locator('header > label select').selectOption('hello');
     await page.waitForSelector('.verdict.same');
     go();
     await page.getByText('another run was opened meanwhile').waitFor({ state: 'attached' });
     expect(await page.locator('header > label select').inputValue()).toBe('hello');
     expect(await page.locator('.source h2').textContent()).toMatch(/hello\.c$/);
+    await page.close();
+  });
+
+  it('a file that is refused meanwhile does not stop a compile', { timeout: PATIENCE }, async () => {
+    const { page, go } = await compiling();
+    const none = { name: 'none.kcapsule', mimeType: '', buffer: Buffer.from('no run') };
+    await page.locator('input[type=file]').setInputFiles(none);
+    await page.locator('.message', { hasText: 'none.kcapsule' }).waitFor();
+    go();
+    await page.waitForSelector('.verdict.same[title*="status 4"]');
     await page.close();
   });
 

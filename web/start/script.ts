@@ -7,7 +7,12 @@ import { dropDrawn } from './kept.ts';
 export const addressOf = (script: Uint8Array | ArrayBuffer): string =>
   URL.createObjectURL(new Blob([script as Uint8Array<ArrayBuffer>], { type: 'text/javascript' }));
 
+const app = (): HTMLElement => document.getElementById('app')!;
+
 export function start(script: Uint8Array | ArrayBuffer): void {
+  addEventListener('error', ({ message }) => {
+    if (!app().hasChildNodes()) fail(`this page cannot start: ${message}`);
+  });
   const element = document.createElement('script');
   element.type = 'module';
   element.src = addressOf(script);
@@ -17,5 +22,5 @@ export function start(script: Uint8Array | ArrayBuffer): void {
 /** Instead of the page. */
 export function fail(why: string): void {
   dropDrawn();
-  document.getElementById('app')!.textContent = why;
+  app().textContent = why;
 }

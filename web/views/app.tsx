@@ -419,6 +419,7 @@ export function App() {
         await next.ask('prepare', { capsule, name: file.name, assets, texts: {}, dialect: kernel });
       } catch (error) {
         next.end();
+        choices.current--; // nothing was opened
         if (beside.current === next) setMessage((error as Error).message);
         return;
       }
