@@ -64,7 +64,7 @@ describe.skipIf(reason)('a program of one file', () => {
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   it.each([0.02, 0.3, 0.9])('gives the states of a trace of the share %s of all points', share => {
-    const builder = new TraceBuilder({ dialect: 'openbsd', image: whole.elf.imageId });
+    const builder = new TraceBuilder({ dialect: 'openbsd', image: whole.elf.imageId, flow: 'known' });
     const source = builder.source({ test: 'random' });
     for (let point = 0; point < whole.count; point++)
       if (random.below(1000) < share * 1000) builder.pc(source, pcOf(whole.ret(point)));
@@ -97,15 +97,13 @@ describe.skipIf(reason)('a program of one file', () => {
       `extern int outside(int);
 static inline __attribute__((always_inline)) int step(int i, int n)
 {
-    return n > 4 ? outside(i) : i;
+    if (n > 4)
+        outside(i);
+    return i;
 }
 #include "each.h"
 int one(void) { return each(outside(1)); }
 int two(void) { return each(3); }
-int plain(int n)
-{
-    return n > 2 ? outside(n) : n;
-}
 `,
     );
     writeFileSync(
@@ -121,18 +119,22 @@ int plain(int n)
     const elf = new Elf(readFileSync(join(dir, 'main.elf')), 'main.elf');
     const all = new Program(elf);
     const path = all.files.find(file => file.path.endsWith('main.c'))!.path;
-    const builder = new TraceBuilder({ dialect: 'openbsd', image: elf.imageId });
-    builder.pc(builder.source({ test: 'one' }), pcOf(all.ret(0)));
-    const trace = builder.finish();
-    expect(statesOf(trace, all, path)).toContain('partly');
-    expect(statesOf(trace, new Program(elf, { file: path }), path)).toBeUndefined();
+    const traces = Array.from({ length: all.count }, (_, point) => {
+      const builder = new TraceBuilder({ dialect: 'openbsd', image: elf.imageId, flow: 'known' });
+      builder.pc(builder.source({ test: 'one' }), pcOf(all.ret(point)));
+      return builder.finish();
+    });
+    const states = traces.map(trace => statesOf(trace, new Program(elf, { file: path }), path));
+    expect(states).toContain(undefined);
+    for (const [point, trace] of traces.entries())
+      expect([undefined, statesOf(trace, all, path)], `point ${point}`).toContain(states[point]);
   });
 
   it('finds the same without a program of all files', () => {
     const path = 'kernel/fs/sys_rw.c';
     const alone = new Program(whole.elf, { file: path });
     expect(alone.files.find(one => one.path === path)!.lines.size).toBeGreaterThan(50);
-    const builder = new TraceBuilder({ dialect: 'openbsd', image: whole.elf.imageId });
+    const builder = new TraceBuilder({ dialect: 'openbsd', image: whole.elf.imageId, flow: 'known' });
     builder.pc(builder.source({ test: 'one' }), pcOf(whole.ret(whole.count >> 1)));
     const trace = builder.finish();
     expect(statesOf(trace, alone, path)).toBe(statesOf(trace, whole, path));
