@@ -278,6 +278,8 @@ export type Lines = readonly (readonly [line: number, state: LineState, hits: nu
 /** One source file with its states. */
 export interface SourceLines {
   readonly text: string | undefined;
+  /** A line for people: why there is no text, or why it may be another one than the compiler's. */
+  readonly note?: string | undefined;
   readonly lines: Lines;
   /** Of the capsule (`ProgramRow`); undefined: the run was not the recorded one, or it has none. */
   readonly seal: string | undefined;
@@ -285,15 +287,18 @@ export interface SourceLines {
 
 /**
  * `capsule`: or the text of an address, or a program, which is recorded on the kernel of `dialect`.
- * `texts`: sources that the page has not, by path.
+ * `texts`: sources that the page has not.
  */
 export interface ToOpen {
   readonly capsule: Uint8Array | string;
   readonly name: string;
   readonly dialect?: string;
   readonly assets: Assets;
-  readonly texts: Readonly<Record<string, string>>;
+  readonly texts: Texts;
 }
+
+/** Source texts by their paths or names, as they were compiled. */
+export type Texts = Readonly<Record<string, Uint8Array>>;
 
 /** Name, arguments and answer of each request. */
 export interface Requests {
@@ -306,6 +311,8 @@ export interface Requests {
   functions: [{ measure: Measure }, readonly FunctionRow[]];
   calls: [object, { readonly calls: readonly CallsOf[]; readonly more: number }];
   lines: [{ measure: Measure; path: string }, SourceLines];
+  /** Adds source texts that the page has not. */
+  sources: [{ texts: Texts }, undefined];
   /** Without a unit: to the beginning of the program. */
   seek: [{ unit?: number; hart?: number }, Focus];
   look: [{ hart?: number; level?: number }, Focus];

@@ -68,7 +68,7 @@ describe.skipIf(reason)('the page', () => {
     // It can be looked at all the same.
     await page.locator('.calls button').first().click();
     await settled(page);
-    await page.locator('.source', { hasText: 'The text of this file is not in the page.' }).waitFor();
+    await page.locator('.source', { hasText: 'The text of stdio.h is not in the page.' }).waitFor();
     site.leave(page);
   });
 

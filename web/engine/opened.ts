@@ -1,6 +1,6 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
-import { codeWindow, Elf, KIND_PC } from '../../coverage/index.ts';
+import { codeWindow, Elf, KIND_PC, sourceSums } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
 import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } from '../../emulator/index.ts';
@@ -18,6 +18,7 @@ import type {
   Motion,
   Opened,
   SourceLines,
+  Texts,
   VariableRow,
 } from '../protocol.ts';
 import { Data } from './datum.ts';
@@ -82,6 +83,7 @@ export class OpenedRun {
   /** Undefined: the run was not the recorded one, or the capsule has none. */
   readonly #seal: string | undefined;
   #programLines: ProgramLines | undefined;
+  #programSums: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   #details: Details | undefined;
 
   constructor(
@@ -200,11 +202,21 @@ export class OpenedRun {
 
   /** Lines of a file of the kernel or the program. */
   async lines(measure: Measure, path: string): Promise<SourceLines> {
-    const text = this.#sources.text(path);
+    const text = this.#sources.text(path, this.#sums?.get(path));
     text.catch(() => {}); // awaited below
     const program = this.#states?.has(path) ? undefined : this.#program;
     const lines = program?.has(path) ? program.lines(path) : (this.#states?.lines(measure, path) ?? []);
-    return { text: await text, lines, seal: this.#seal };
+    return { ...(await text), lines, seal: this.#seal };
+  }
+
+  /** Sums of the texts that the program was compiled from. */
+  get #sums(): ReadonlyMap<string, ReadonlySet<string>> | undefined {
+    return (this.#programSums ??= this.#image && sourceSums(this.#image.elf));
+  }
+
+  addSources(texts: Texts): void {
+    this.#sources.add(texts);
+    this.#programLines = undefined; // files with a text are counted
   }
 
   /** The kernel with all of its debug information. */

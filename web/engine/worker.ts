@@ -66,7 +66,8 @@ const HANDLERS: Handlers = {
     const kernel = await kernelOf(capsule, assets);
     const states = kernel?.elf && new LineStates(kernel.elf, kernel);
     const others = await rest;
-    const sources = new Sources(assets, texts);
+    const hasKernel = assets.kernels.some(({ sha256 }) => sha256 === capsule.part('kernel.bin')?.sha256);
+    const sources = new Sources(assets, hasKernel, texts);
     prepared = {
       capsule,
       images: { kernel, others },
@@ -86,6 +87,10 @@ const HANDLERS: Handlers = {
   calls: () => run().calls(),
   files: ({ measure }) => run().files(measure),
   lines: ({ measure, path }) => run().lines(measure, path),
+  sources({ texts }) {
+    run().addSources(texts);
+    return undefined;
+  },
   seek: ({ unit, hart }) => run().seek(unit, hart),
   look: ({ hart, level }) => run().look(hart, level),
   state: () => withState(run().focus()),

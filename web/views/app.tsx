@@ -1,13 +1,23 @@
 // The page: one focus (a moment, a frame, a datum, a line) that all views show and every view can
 // move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened, SourceLines } from '../protocol.ts';
+import type {
+  Assets,
+  Details,
+  Focus,
+  Measure,
+  MomentRow,
+  Motion,
+  Opened,
+  SourceLines,
+  Texts,
+} from '../protocol.ts';
 import { dropDrawn } from '../start/kept.ts';
 import { Browse, type Way } from './browse.tsx';
 import { Client, Connection, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict, writeAddress } from './embedding.ts';
-import { bytesOf, onlyFirst } from './given.ts';
+import { bytesOf, isText, onlyFirst, textsOf } from './given.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help, showHelp } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
@@ -52,6 +62,8 @@ export function App() {
   const output = useRef<OutputCommands>();
   /** Of the text that is shown. */
   const lineCount = useRef(0);
+  /** How often the reader has added source texts. */
+  const [added, setAdded] = useState(0);
   const [message, setMessage] = useState('');
   const [isBusy, setBusy] = useState(false);
   const busy = useRef(0);
@@ -183,13 +195,7 @@ export function App() {
   );
 
   const open = useCallback(
-    async (
-      bytes: Uint8Array | string,
-      name: string,
-      all: Assets,
-      at: Place,
-      texts: Readonly<Record<string, string>> = {},
-    ) => {
+    async (bytes: Uint8Array | string, name: string, all: Assets, at: Place, texts: Texts = {}) => {
       client.restart();
       const what = { capsule: bytes, name, assets: all, texts, dialect: dialect.current };
       await show(at, client.ask('prepare', what));
@@ -404,10 +410,22 @@ export function App() {
     setKept(undefined); // the run is there
     keepLines(assets, path, answer);
   };
-  /** The run that is open stays until the file is known to have one. */
-  const openFiles = ([file, ...others]: readonly File[]) =>
+  const addTexts = (files: readonly File[]) =>
     doing(async () => {
-      if (!file) return;
+      if (!files[0]) return;
+      if (!opened) throw new Error(`${files[0].name} is a source text: open the run of its program, too`);
+      setMessage('');
+      await client.ask('sources', { texts: await textsOf(files) });
+      setAdded(count => count + 1);
+    });
+  const openFiles = (files: readonly File[]) => {
+    const runs = files.filter(file => !isText(file));
+    const texts = files.filter(isText);
+    return runs[0] ? openRuns(runs[0], runs.length - 1, texts) : addTexts(texts);
+  };
+  /** The run that is open stays until the file is known to have one. */
+  const openRuns = (file: File, others: number, sources: readonly File[]) =>
+    doing(async () => {
       choices.current++;
       beside.current?.end();
       const next = new Connection();
@@ -415,8 +433,9 @@ export function App() {
       try {
         if (!assets) throw new Error(`the page is still being loaded: open ${file.name} again`);
         const capsule = await bytesOf(file);
+        const texts = await textsOf(sources);
         const { current: kernel } = dialect;
-        await next.ask('prepare', { capsule, name: file.name, assets, texts: {}, dialect: kernel });
+        await next.ask('prepare', { capsule, name: file.name, assets, texts, dialect: kernel });
       } catch (error) {
         next.end();
         choices.current--; // nothing was opened
@@ -429,13 +448,13 @@ export function App() {
       client.replace(next);
       await show({});
       // Why the first one is not shown is more to the point.
-      if (others.length > 0) setMessage(now => (now === '' ? onlyFirst(file, others.length) : now));
+      if (others > 0) setMessage(now => (now === '' ? onlyFirst(file, others) : now));
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>
     doing(async () => {
       leaveMenu();
-      if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: source });
+      if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: new TextEncoder().encode(source) });
     });
 
   useEffect(() => {
@@ -478,7 +497,7 @@ export function App() {
           writeAddress('pushState', writePlace({ embed, program: id })); // the browser's way back
           if (assets) void openProgram(id, assets);
         }}
-        onFile={file => void openFiles([file])}
+        onFiles={files => void openFiles(files)}
       >
         {!embed && !inlined && <a href="labs.html">Labs</a>}
         {opened && (
@@ -532,6 +551,7 @@ export function App() {
               opened={opened}
               kept={kept}
               measure={measure}
+              added={added}
               focus={focus}
               shown={shown}
               breakpoints={breakpoints}

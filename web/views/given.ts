@@ -1,7 +1,24 @@
 // Files that the reader gives to the page.
+import type { Texts } from '../protocol.ts';
 
 /** Bytes, as for the command. */
 const FILE_MAX = 2 ** 30;
+/** Bytes of a source text. */
+const TEXT_MAX = 2 ** 22;
+
+/** Is it a source text, by its name? All else is a run. */
+export const isText = ({ name }: File): boolean => /\.(c|h|cc|cpp|cxx|hh|hpp|inc|def|s|y|l)$/i.test(name);
+
+/** Errors: one line with the name of the file. */
+export async function textsOf(files: readonly File[]): Promise<Texts> {
+  const texts: Record<string, Uint8Array> = {};
+  for (const file of files) {
+    if (file.size > TEXT_MAX)
+      throw new Error(`${file.name} has ${file.size} bytes; a source text has at most ${TEXT_MAX}`);
+    texts[file.name] = await bytesOf(file);
+  }
+  return texts;
+}
 
 /** Errors: one line with the name of the file. */
 export async function bytesOf(file: File): Promise<Uint8Array> {

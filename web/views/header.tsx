@@ -11,7 +11,7 @@ export function Header({
   isKept,
   whole,
   onProgram,
-  onFile,
+  onFiles,
   children,
 }: {
   assets: Assets | undefined;
@@ -23,7 +23,7 @@ export function Header({
   /** Address of the whole page, where this one is in a frame of another. */
   whole: string | undefined;
   onProgram: (id: string) => void;
-  onFile: (file: File) => void;
+  onFiles: (files: readonly File[]) => void;
   /** More buttons. */
   children?: ComponentChildren;
 }) {
@@ -46,7 +46,7 @@ export function Header({
       <button
         type="button"
         onClick={() => input.current?.click()}
-        title="a .kcapsule of kcovbox run --record, or a static RISC-V program"
+        title="a .kcapsule of kcovbox run --record, a static RISC-V program, or the C source of the run"
       >
         Open a file
       </button>
@@ -54,11 +54,11 @@ export function Header({
         ref={input}
         class="hidden"
         type="file"
-        aria-label="capsule or program"
+        multiple
+        aria-label="capsule, program or source text"
         tabIndex={-1}
         onChange={event => {
-          const file = event.currentTarget.files?.[0];
-          if (file) onFile(file);
+          onFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
         }}
       />

@@ -11,7 +11,7 @@ import {
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Lines, Measure, Opened, SourceLines } from '../protocol.ts';
 import { dropDrawn, type Kept } from '../start/kept.ts';
-import type { Client } from './client.ts';
+import { type Client, STOPPED } from './client.ts';
 import { addLanguage, colours } from './language.ts';
 import type { Shown } from './shown.ts';
 
@@ -81,6 +81,7 @@ const DOT = new Dot();
 interface Content {
   readonly path: string;
   readonly text: string | undefined;
+  readonly note?: string | undefined;
   readonly lines: Lines;
   /** Undefined: of the last visit. */
   readonly of?: Opened;
@@ -140,6 +141,7 @@ export function Source({
   opened,
   kept,
   measure,
+  added,
   focus,
   shown,
   breakpoints,
@@ -154,6 +156,8 @@ export function Source({
   /** To be shown while the run is not there. */
   kept: Kept | undefined;
   measure: Measure;
+  /** Changes when the reader adds source texts. */
+  added: number;
   focus: Focus | undefined;
   shown: Shown | undefined;
   breakpoints: readonly string[];
@@ -186,12 +190,14 @@ export function Source({
         setCame({ path, of: opened, ...answer });
         acts.current.onLines(path, answer);
       },
-      () => isOld || setCame({ path, of: opened, text: undefined, lines: [] }),
+      ({ message: note }: Error) => {
+        if (!isOld && note !== STOPPED) setCame({ path, of: opened, text: undefined, note, lines: [] });
+      },
     );
     return () => {
       isOld = true;
     };
-  }, [client, opened, measure, path]);
+  }, [client, opened, measure, path, added]);
 
   const text = content?.text;
   useEffect(() => {
@@ -266,7 +272,9 @@ export function Source({
         {content && line > 0 && lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
       </p>
       {opened && path !== '' && !content && <p class="empty late">The lines are being counted.</p>}
-      {content && text === undefined && <p class="empty">The text of this file is not in the page.</p>}
+      {content && (content.note ?? text === undefined) && (
+        <p class="empty">{content.note ?? 'The text of this file cannot be shown.'}</p>
+      )}
       <div class="editor" ref={host} hidden={text === undefined} />
     </div>
   );

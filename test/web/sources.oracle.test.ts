@@ -1,0 +1,89 @@
+// The text that stands beside the lines of a run is the one that its program was compiled from, or
+// a line says why there is none.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM } from '../coverage/browser.ts';
+import { kcovbox, ROOT } from '../support/command.ts';
+import { PATIENCE, settled } from './built.ts';
+import { hosted } from './hosted.ts';
+
+const reason = existsSync(CHROMIUM) ? undefined : `source texts skipped: no ${CHROMIUM}`;
+if (reason) console.warn(reason);
+
+describe.skipIf(reason)('source texts', () => {
+  const site = hosted();
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-texts-'));
+  const at = (name: string): string => join(dir, name);
+  const example = readFileSync(join(ROOT, 'examples', 'hello.c'), 'utf8');
+  const record = (capsule: string, source: string, ...more: readonly string[]): void => {
+    const { status, stderr } = kcovbox(['run', '--record', at(capsule), ...more, source], { cwd: dir });
+    expect(status, stderr).toBe(0);
+  };
+
+  beforeAll(() => {
+    writeFileSync(at('hello.c'), `/* mine */\n\n${example}`);
+    record('edited.kcapsule', at('hello.c'));
+    record('same.kcapsule', join(ROOT, 'examples', 'hello.c'), '--conf', 'openbsd+teach');
+  }, 600_000);
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  const give = (page: Page, ...files: readonly string[]) =>
+    page.locator('input[type=file]').setInputFiles(files.map(at));
+  const note = (page: Page, text: string) => page.locator('.source .empty', { hasText: text }).waitFor();
+  const lineWith = (page: Page, text: string) => page.locator('.cm-line', { hasText: text }).waitFor();
+
+  it('are not those of another program of the same name', { timeout: PATIENCE }, async () => {
+    const page = await site.at();
+    await give(page, 'edited.kcapsule');
+    await note(page, 'compiled from another hello.c');
+    expect(await page.locator('.cm-line').count()).toBe(0);
+    await give(page, 'hello.c');
+    await lineWith(page, '/* mine */');
+    expect(await page.locator('.cm-line.l-covered').count()).toBeGreaterThan(2);
+    expect(await page.locator('.source .empty').count()).toBe(0);
+    // Not of this program, as a text of the reader's is not.
+    writeFileSync(at('hello.c'), `${example}\n`);
+    await page.locator('header select').selectOption('lines');
+    await page.waitForSelector('.verdict.same');
+    await give(page, 'edited.kcapsule', 'hello.c');
+    await note(page, 'compiled from another hello.c');
+    writeFileSync(at('hello.c'), `/* mine */\n\n${example}`);
+    await give(page, 'hello.c', 'edited.kcapsule');
+    await lineWith(page, '/* mine */');
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
+    site.leave(page);
+  });
+
+  it('are those of the page, where the program is the same', { timeout: PATIENCE }, async () => {
+    const page = await site.at();
+    await give(page, 'same.kcapsule');
+    await lineWith(page, 'return 0;');
+    await page.waitForSelector('.verdict.same');
+    expect(await page.locator('.source .empty').count()).toBe(0);
+    // Its kernel is none of the page's.
+    await page.getByRole('button', { name: 'fs/file.c' }).click();
+    await note(page, 'The run has a kernel of its own');
+    await page.locator('.cm-line').first().waitFor();
+    site.leave(page);
+  });
+
+  it('are texts of the run that is open, and no files of any size', { timeout: PATIENCE }, async () => {
+    const page = await site.at('#program=hello');
+    await give(page, 'hello.c'); // another one than the page's, which stays
+    await settled(page);
+    await lineWith(page, 'return 0;');
+    expect(await page.locator('.source .empty').count()).toBe(0);
+    writeFileSync(at('large.c'), ' '.repeat(5_000_000));
+    await give(page, 'large.c');
+    await page
+      .locator('.message', { hasText: 'large.c has 5000000 bytes; a source text has at most' })
+      .waitFor();
+    site.leave(page);
+  });
+
+  it('reports no error', () => expect(site.observed.errors).toEqual([]));
+});
