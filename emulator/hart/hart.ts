@@ -76,7 +76,7 @@ export class Hart {
       previous.park();
     }
     const home = this.state.home;
-    this.state.move(0, L.TLB_READ, home, L.WINDOW);
+    this.state.move(0, L.CSR_END, home, L.WINDOW);
     this.state.base = L.WINDOW;
     this.mmu.tlb.activated(home, occupied);
   }
@@ -89,7 +89,7 @@ export class Hart {
     if (!this.state.active) return;
     const home = this.state.home;
     this.state.put(L.RESERVATION, -1, -1);
-    this.state.move(0, L.TLB_READ, L.WINDOW, home);
+    this.state.move(0, L.CSR_END, L.WINDOW, home);
     this.state.base = home;
     this.mmu.tlb.parked(home);
   }

@@ -85,7 +85,8 @@ export const EPOCH = 0x190;
  */
 export const EXCEPTIONS = 0x198;
 /**
- * i32: bit kind * VIEWS + view per TLB table that may hold entries; kinds: read 0, write 1, exec 2.
+ * i32: bit kind * VIEWS + view per TLB table with other entries than when the hart became active;
+ * in a saved window, per table that may hold entries. Kinds: read 0, write 1, exec 2.
  */
 export const TLB_USED = 0x1a0;
 /**

@@ -3,6 +3,11 @@
 // satp but not compared, because a satp write drops everything). Superpages are installed page by
 // page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore
 // the range that superpages cover is recorded, and a flush inside it drops everything.
+//
+// Under a schedule (machine/schedule.ts) harts alternate after some tens of instructions, and
+// copying their tables would cost more than running them. So a hart that is parked writes back only
+// the tables that have changed while it was active. That is right because the copy of its window
+// stays as it was meanwhile: all others who change entries change those of every window.
 
 import {
   EPOCH,
@@ -29,6 +34,8 @@ const PAGE_MASK = ~0xfff;
 
 export class Tlb {
   readonly #state: State;
+  /** Tables that may hold entries, apart from those in TLB_USED. */
+  #kept = 0;
   /** The same for the copy that the last parking left behind. */
   #atHome = ~0;
   readonly #onFlush: () => void;
@@ -76,7 +83,16 @@ export class Tlb {
     i32[at + 1] = hi;
     i32[at + 2] = addend;
     i32[at + 3] = page;
-    this.#state.set(TLB_USED, this.used | (1 << (tableIndex(table) * VIEWS + view)));
+    this.#changed(table, view);
+  }
+
+  /** The decoded page of the exec entry at this place was found. */
+  attached(view: number): void {
+    this.#changed(TLB_EXEC, view);
+  }
+
+  #changed(table: number, view: number): void {
+    this.#state.set(TLB_USED, this.#state.get(TLB_USED) | (1 << (tableIndex(table) * VIEWS + view)));
   }
 
   /**
@@ -127,7 +143,9 @@ export class Tlb {
     for (const table of TABLES) {
       for (let view = 0; view < TRANSLATED; view++) {
         const at = (this.#state.base + this.#entry(table, view, lo)) >> 2;
-        if (i32[at + 1] === hi && (i32[at]! & ~TLB_SLOW) === (lo & PAGE_MASK)) invalidate(i32, at);
+        if (i32[at + 1] !== hi || (i32[at]! & ~TLB_SLOW) !== (lo & PAGE_MASK)) continue;
+        invalidate(i32, at);
+        this.#changed(table, view);
       }
     }
     this.#forgetLeafTable();
@@ -143,7 +161,9 @@ export class Tlb {
     for (const table of TABLES)
       for (let view = 0; view < TRANSLATED; view++) {
         const at = (this.#state.base + this.#entry(table, view, index << 12)) >> 2;
-        if (((i32[at]! >>> 12) & 511) === index) invalidate(i32, at);
+        if (((i32[at]! >>> 12) & 511) !== index) continue;
+        invalidate(i32, at);
+        this.#changed(table, view);
       }
     this.#bump();
   }
@@ -162,42 +182,46 @@ export class Tlb {
    * The hart becomes active. `occupied`: tables that the previous hart left filled at address 0.
    */
   activated(home: number, occupied: number): void {
-    this.#move(home, WINDOW, occupied);
+    this.#kept = this.used;
+    this.#state.set(TLB_USED, 0);
+    this.#move(home, WINDOW, this.#kept, occupied & ~this.#kept);
   }
 
   /**
    * The hart is parked; the tables at address 0 are unchanged until the next hart becomes active.
    */
   parked(home: number): void {
-    this.#move(WINDOW, home, this.#atHome);
-    this.#atHome = this.used;
+    const changed = this.#state.get(TLB_USED);
+    const used = this.#kept | changed;
+    this.#kept = 0;
+    this.#state.set(TLB_USED, used);
+    this.#move(WINDOW, home, changed, this.#atHome & ~used);
+    this.#atHome = used;
   }
 
   /** Tables that may hold entries; the `occupied` of the next hart. */
   get used(): number {
-    return this.#state.get(TLB_USED);
+    return this.#kept | this.#state.get(TLB_USED);
   }
 
-  /**
-   * Copies the tables in use; the others must be empty at the target, where the `stale` ones have
-   * entries.
-   */
-  #move(source: number, target: number, stale: number): void {
-    const used = this.used;
+  /** Copies some tables, those in a row at once, and empties `stale` ones at the target. */
+  #move(source: number, target: number, filled: number, stale: number): void {
     for (let i = 0; i < TABLES.length * VIEWS; i++) {
       const from = TLB_READ + i * TLB_BYTES;
-      if (used & (1 << i)) this.#state.move(from, from + TLB_BYTES, source, target);
-      else if (stale & (1 << i)) this.#state.fill(from, from + TLB_BYTES, 0xff);
+      if (stale & (1 << i)) this.#state.fill(from, from + TLB_BYTES, 0xff);
+      if ((filled & (1 << i)) === 0) continue;
+      while (filled & (2 << i) && i + 1 < TABLES.length * VIEWS) i++;
+      this.#state.move(from, TLB_READ + (i + 1) * TLB_BYTES, source, target);
     }
   }
 
   #flushTable(kind: number, view: number): void {
     const bit = 1 << (kind * VIEWS + view);
-    const used = this.used;
-    if ((used & bit) === 0) return;
+    if ((this.used & bit) === 0) return;
     const at = TLB_READ + (kind * VIEWS + view) * TLB_BYTES;
     this.#state.fill(at, at + TLB_BYTES, 0xff);
-    this.#state.set(TLB_USED, used & ~bit);
+    this.#kept &= ~bit;
+    this.#state.set(TLB_USED, this.#state.get(TLB_USED) & ~bit);
   }
 
   #entry(table: number, view: number, lo: number): number {

@@ -341,6 +341,61 @@ describe('parking', () => {
     expect(a.state.getX(5)).toBe(5n);
     expect(a.state.get(L.TLB_WRITE + 3 * L.TLB_BYTES)).toBe(RAM | 0);
   });
+
+  // A parked hart writes back only the tables that have changed while it was active.
+  const first = L.TLB_WRITE + 3 * L.TLB_BYTES;
+  const second = first + L.TLB_ENTRY_BYTES;
+
+  it('an entry that is made in a later turn is there in the next one', () => {
+    const [a, b] = bench(2).harts as [Hart, Hart];
+    store(a, BigInt(RAM), 1n);
+    b.activate(a);
+    a.activate(b);
+    store(a, BigInt(RAM) + 4096n, 1n);
+    b.activate(a);
+    expect(b.state.get(second)).toBe(-1);
+    a.activate(b);
+    expect([a.state.get(first), a.state.get(second)]).toEqual([RAM | 0, (RAM + 4096) | 0]);
+  });
+
+  it('tables that are flushed in a later turn stay empty', () => {
+    const [a, b] = bench(2).harts as [Hart, Hart];
+    store(a, BigInt(RAM), 1n);
+    b.activate(a);
+    a.activate(b);
+    a.mmu.tlb.flushAll();
+    b.activate(a);
+    expect(a.state.get(first)).toBe(-1);
+    a.activate(b);
+    expect(a.state.get(first)).toBe(-1);
+    store(a, BigInt(RAM) + 4096n, 1n);
+    b.activate(a);
+    a.activate(b);
+    expect([a.state.get(first), a.state.get(second)]).toEqual([-1, (RAM + 4096) | 0]);
+  });
+
+  it('an entry that a store to its page table drops does not come back', () => {
+    const [a, b] = bench(2).harts as [Hart, Hart];
+    a.mmu.tlb.install(L.TLB_READ, 1, 0x5000, 0, 0, 5, false);
+    a.mmu.tlb.install(L.TLB_READ, 1, 0x6000, 0, 0, 6, false);
+    b.activate(a);
+    a.activate(b);
+    a.mmu.tlb.flushEntry(5);
+    a.mmu.tlb.flushPage(0x6000, 0);
+    b.activate(a);
+    a.activate(b);
+    expect(a.mmu.tlb.probe(L.TLB_READ, 1, 0x5000, 0)).toBe(-1);
+    expect(a.mmu.tlb.probe(L.TLB_READ, 1, 0x6000, 0)).toBe(-1);
+  });
+
+  it('one that is flushed while the hart is parked is not there in its next turn', () => {
+    const [a, b] = bench(2).harts as [Hart, Hart];
+    store(a, BigInt(RAM), 1n);
+    b.activate(a);
+    a.mmu.tlb.flushAll();
+    a.activate(b);
+    expect(a.state.get(first)).toBe(-1);
+  });
 });
 
 describe('the csr table and the csr file', () => {
