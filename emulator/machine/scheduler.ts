@@ -148,8 +148,9 @@ export class Scheduler {
   /** Valid until the next call. */
   #listAble(canRun: (hart: number) => boolean): readonly number[] {
     const able = this.#able;
-    able.length = 0;
-    for (let hart = 0; hart < this.#harts; hart++) if (canRun(hart)) able.push(hart);
+    let count = 0;
+    for (let hart = 0; hart < this.#harts; hart++) if (canRun(hart)) able[count++] = hart;
+    if (able.length !== count) able.length = count; // V8 is slow to shorten an array and to fill it
     return able;
   }
 
