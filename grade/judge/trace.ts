@@ -1,7 +1,7 @@
 // The coverage trace of a student's own tests: for each system call, in order, the code of the
 // kernel that it executed. Copies with other names and in another order have the same calls.
-import { addrOf, Elf } from '../../coverage/index.ts';
-import type { KcovSink } from '../../emulator/index.ts';
+import { type Addr, Elf, pcOf } from '../../coverage/index.ts';
+import type { KcovOrigin, KcovSink } from '../../emulator/index.ts';
 import type { LabCheck } from '../schema.ts';
 import { bytesOf, type Submission } from './lab.ts';
 import type { Prepared, RunSpec, Runs } from './runs.ts';
@@ -38,33 +38,47 @@ export const withTrace = ({ files, ...rest }: Submission, program: string, self:
   files: new Map([...files, [TRACED, bytesOf(sourceOf(program))], [SELF, bytesOf(self)]]),
 });
 
+/** A place of the kernel's code where a hook records. */
+interface Point {
+  readonly text: string;
+  readonly isEntry: boolean;
+}
+
+/** The present call of a thread. */
+interface OpenCall {
+  call: number;
+  readonly points: Set<Point>;
+  wasEntry: boolean;
+}
+
 /**
  * Texts of the calls: number, and functions of the kernel with the offsets that were recorded in
- * them, which do not depend on the rest of the image.
+ * them, which do not depend on the rest of the image. A program makes millions of records, so a
+ * record allocates nothing: points are objects, which become texts at the end of their call.
  */
 class Calls implements KcovSink {
   readonly isPassive = true;
   readonly list: string[] = [];
   readonly #elf: Elf;
-  readonly #names = new Map<string, { text: string; isEntry: boolean }>();
-  /** By thread: the points of its present call. */
-  readonly #open = new Map<number, { call: number; points: Set<string>; wasEntry: boolean }>();
+  readonly #points = new Map<Addr, Point>();
+  /** By thread. */
+  readonly #open = new Map<number, OpenCall>();
 
   constructor(elf: Elf) {
     this.#elf = elf;
   }
 
-  record(...[{ tid, syscall, context }, isEdge, words]: Parameters<KcovSink['record']>): void {
+  record({ tid, syscall, context }: KcovOrigin, isEdge: boolean, words: Uint32Array): void {
     if (context !== 'task' || isEdge || words.length > 2) return;
-    const { text, isEntry } = this.#nameOf((BigInt(words[1]!) << 32n) | BigInt(words[0]!));
+    const point = this.#pointAt((words[1]! | 0) * 2 ** 32 + words[0]!);
     let now = this.#open.get(tid);
-    if (!now || (isEntry && !now.wasEntry)) {
+    if (!now || (point.isEntry && !now.wasEntry)) {
       this.#end(now);
-      this.#open.set(tid, (now = { call: syscall, points: new Set(), wasEntry: isEntry }));
+      this.#open.set(tid, (now = { call: syscall, points: new Set(), wasEntry: point.isEntry }));
     }
-    now.wasEntry = isEntry;
+    now.wasEntry = point.isEntry;
     if (syscall >= 0) now.call = syscall;
-    now.points.add(text);
+    now.points.add(point);
   }
 
   /** All calls, of which equal ones in a row are one: a loop is one item. */
@@ -73,23 +87,23 @@ class Calls implements KcovSink {
     return this.list;
   }
 
-  #end(now: { call: number; points: Set<string> } | undefined): void {
+  #end(now: OpenCall | undefined): void {
     if (!now || now.call < 0) return; // a page fault depends on where things lie
-    const text = `${now.call} ${[...now.points].sort().join(' ')}`;
+    // Static functions share names.
+    const texts = new Set(Array.from(now.points, ({ text }) => text));
+    const text = `${now.call} ${[...texts].sort().join(' ')}`;
     if (this.list.at(-1) !== text) this.list.push(text);
   }
 
-  #nameOf(pc: bigint): { text: string; isEntry: boolean } {
-    const key = pc.toString(16);
-    let known = this.#names.get(key);
+  #pointAt(addr: Addr): Point {
+    let known = this.#points.get(addr);
     if (!known) {
-      const addr = addrOf(pc);
       const symbol = this.#elf.symbols.at(addr);
       known = {
-        text: symbol ? `${symbol.name}+${addr - symbol.addr}` : key,
+        text: symbol ? `${symbol.name}+${addr - symbol.addr}` : pcOf(addr).toString(16),
         isEntry: symbol?.name === 'trap_handle',
       };
-      this.#names.set(key, known);
+      this.#points.set(addr, known);
     }
     return known;
   }
