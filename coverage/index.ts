@@ -27,6 +27,7 @@ export {
 } from './model/coverage.ts';
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
 export { codeWindow, type ExactCounts } from './model/exact.ts';
+export { ExecutedLines } from './model/executed.ts';
 export { type ExplainOptions, explainPc } from './model/explain.ts';
 export type { KeepPoint } from './model/keep.ts';
 export { didRun, hitsOf, type LineCode, type LineState, type LineVerdict } from './model/lines.ts';

@@ -52,7 +52,7 @@ export interface ProgramOptions {
   keep?: KeepPoint | undefined;
   /**
    * The lines of this file alone, which take a quarter of the time: of the units that name it. A
-   * verdict that needs more throws `Undecided`. Only with `pc` hooks, and without `keep`.
+   * verdict that needs more throws `Undecided`. Not with `cmp` hooks, and without `keep`.
    */
   file?: string;
   /** Of the same image and hooks: what it knows of the code is not found again. */

@@ -87,8 +87,8 @@ function explained({ runs }: Bench, places: readonly string[]): string[] {
 async function explain(bench: Bench, prepared: Prepared, places: readonly string[]): Promise<string[]> {
   const files = explained(bench, places);
   if (!bench.explains || files.length === 0) return [];
-  const { coverage } = await bench.runs.run(prepared, true);
-  return coverage ? pathOf(coverage, files, sourcesOf(bench.runs)) : [];
+  const { executed } = await bench.runs.run(prepared, true);
+  return executed ? pathOf(executed, files, sourcesOf(bench.runs)) : [];
 }
 
 async function runCheck(bench: Bench, check: CheckOf<'run'>): Promise<Decision> {
@@ -109,7 +109,7 @@ async function runCheck(bench: Bench, check: CheckOf<'run'>): Promise<Decision> 
   const missing = words.find(line => !new RegExp(line, 'm').test(ran.text));
   if (missing !== undefined) return fail(`no line of its output matches /${missing}/${lastLine(ran.text)}`);
   const read = sourcesOf(runs);
-  const [place] = ran.coverage ? notReached(ran.coverage, reaches, read) : [];
+  const [place] = ran.executed ? notReached(ran.executed, reaches, read) : [];
   if (place !== undefined) return fail(`the run did not execute ${describePlace(place, read)}`);
   const wrong = lists && listFault(ran.text, ran.exact!.elf, ran.exact!.counts, lists, read);
   if (wrong !== undefined) return fail(wrong);
@@ -131,7 +131,7 @@ async function coverCheck(bench: Bench, check: CheckOf<'cover'>): Promise<Decisi
       failed: prepared,
       path: await explain(bench, prepared, places),
     };
-  const missed = notReached(ran.coverage!, places, read);
+  const missed = notReached(ran.executed!, places, read);
   const done = places.length - missed.length;
   if (missed.length === 0) return { status: 'pass', points, why: `all ${places.length} places ran` };
   return {
@@ -139,7 +139,7 @@ async function coverCheck(bench: Bench, check: CheckOf<'cover'>): Promise<Decisi
     points: share(points, done, places.length),
     why: `${done} of ${places.length} places ran; not ${describePlace(missed[0]!, read)}`,
     failed: prepared,
-    path: bench.explains ? pathOf(ran.coverage!, explained(bench, places), read) : [],
+    path: bench.explains ? pathOf(ran.executed!, explained(bench, places), read) : [],
   };
 }
 

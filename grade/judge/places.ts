@@ -1,5 +1,5 @@
 // Places of the kernel's source, and which of them a run has executed.
-import { type Coverage, didRun } from '../../coverage/index.ts';
+import type { ExecutedLines } from '../../coverage/index.ts';
 import { functionsOf, lineAt, tokensOf } from '../tokens.ts';
 import { refused } from './lab.ts';
 
@@ -8,14 +8,6 @@ export type ReadSource = (path: string) => string | undefined;
 
 /** Debug information calls the tree so. */
 export const PREFIX = 'kernel/';
-
-/** Lines of a file by state; a line that is missing has no code. */
-function lineStates(coverage: Coverage, path: string): Map<number, boolean> {
-  const states = new Map<number, boolean>();
-  const file = coverage.program.files.find(({ path: known }) => known === PREFIX + path);
-  for (const [line, code] of file?.lines ?? []) states.set(line, didRun(coverage.line(code).state));
-  return states;
-}
 
 /** Lines of functions, first and last. */
 function extents(source: string): { name: string; from: number; to: number }[] {
@@ -43,12 +35,10 @@ export function linesOf(place: string, read: ReadSource): { path: string; lines:
 }
 
 /** The places that did not run, in their order. */
-export function notReached(coverage: Coverage, places: readonly string[], read: ReadSource): string[] {
-  const files = new Map<string, Map<number, boolean>>();
+export function notReached(executed: ExecutedLines, places: readonly string[], read: ReadSource): string[] {
   return places.filter(place => {
     const { path, lines } = linesOf(place, read);
-    const states = files.get(path) ?? lineStates(coverage, path);
-    files.set(path, states);
+    const states = executed.of(PREFIX + path);
     return !lines.some(line => states.get(line) === true);
   });
 }
@@ -72,10 +62,10 @@ function ranges(lines: readonly number[]): string {
 }
 
 /** The functions of these files, with the lines that ran and those that did not. */
-export function pathOf(coverage: Coverage, files: readonly string[], read: ReadSource): string[] {
+export function pathOf(executed: ExecutedLines, files: readonly string[], read: ReadSource): string[] {
   const rows: string[] = [];
   for (const path of files) {
-    const states = lineStates(coverage, path);
+    const states = executed.of(PREFIX + path);
     for (const { name, from, to } of extents(read(path) ?? '')) {
       const own = [...states].filter(([line]) => line >= from && line <= to).sort(([a], [b]) => a - b);
       const ran = own.filter(([, did]) => did).map(([line]) => line);

@@ -1,6 +1,6 @@
 // One run of a program for a check: built from the submission and the lab, with an instruction
 // budget, empty input, and nothing of this machine in it.
-import { Coverage, codeWindow, Elf, type ExactCounts } from '../../coverage/index.ts';
+import { codeWindow, Elf, type ExactCounts, ExecutedLines } from '../../coverage/index.ts';
 import {
   BRIEF,
   type Fault,
@@ -41,7 +41,7 @@ export interface Ran extends Verdict {
   readonly spent: number;
   /** A report of the kernel or its panic. */
   readonly report: string | undefined;
-  readonly coverage?: Coverage;
+  readonly executed?: ExecutedLines;
   readonly exact?: { readonly elf: Elf; readonly counts: ExactCounts };
 }
 
@@ -197,7 +197,7 @@ export class Runs {
     const ran = await this.finish(guest, budget);
     if (!elf || !retired) return ran;
     const counts = { low: retired.low, counts: guest.machine.retired!.read() };
-    return { ...ran, coverage: Coverage.exact(elf, counts, 'check'), exact: { elf, counts } };
+    return { ...ran, executed: new ExecutedLines(elf, counts), exact: { elf, counts } };
   }
 
   /** The run again, as a capsule. */

@@ -9,7 +9,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   Coverage,
+  codeWindow,
+  didRun,
   Elf,
+  ExecutedLines,
   Program,
   pcOf,
   readTrace,
@@ -139,5 +142,24 @@ int two(void) { return each(3); }
     const trace = builder.finish();
     expect(statesOf(trace, alone, path)).toBe(statesOf(trace, whole, path));
     expect(new Program(whole.elf, { file: 'no/such.c' }).files).toEqual([]);
+  });
+
+  it('has the lines that ran', () => {
+    const { elf } = whole;
+    const { low, high } = codeWindow(elf);
+    const counts = new BigUint64Array(Number((high - low) / 2n));
+    let isRun = false;
+    for (let i = 0; i < counts.length; i++) {
+      if (random.oneIn(50)) isRun = random.oneIn(3);
+      if (isRun) counts[i] = BigInt(random.below(3));
+    }
+    const coverage = Coverage.exact(elf, { low, counts }, 'random');
+    const executed = new ExecutedLines(elf, { low, counts });
+    for (const { path, lines } of coverage.program.files) {
+      if (!random.oneIn(10)) continue;
+      const wanted = [...lines].map(([line, code]) => [line, didRun(coverage.line(code).state)]);
+      expect([...executed.of(path)], `${path}, ${seedText(seed)}`).toEqual(wanted);
+    }
+    expect(executed.of('none.c').size).toBe(0);
   });
 });
