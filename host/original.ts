@@ -4,8 +4,8 @@ import { CoverageError, Elf, sourceSums } from '../coverage/index.ts';
 import { md5, readInputs, sha256OfParts } from '../toolchain/index.ts';
 import type { BuiltKernel } from './kernels.ts';
 
-/** False if `bytes` are other than those that were compiled as `path`; true if nothing is known. */
-export type IsOriginal = (path: string, bytes: Uint8Array) => boolean;
+/** Are `bytes` those that were compiled as `path`? Undefined: nothing is known. */
+export type IsOriginal = (path: string, bytes: Uint8Array) => boolean | undefined;
 
 /** The hashes of the files that a kernel was built from, by their paths. */
 function hashesOf(built: BuiltKernel | undefined): ReadonlyMap<string, string> {
@@ -46,6 +46,6 @@ export function originalOf(
     if (hash !== undefined) return sha256OfParts(bytes) === hash;
     sums ??= sumsOf(images);
     const known = sums.get(path);
-    return known === undefined || known.has(md5(bytes));
+    return known?.has(md5(bytes));
   };
 }

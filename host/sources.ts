@@ -12,7 +12,7 @@ export interface SourceOptions {
 }
 
 /** The kernel with these bytes that was built here. */
-function builtAs(image: Uint8Array): BuiltKernel | undefined {
+export function builtAs(image: Uint8Array): BuiltKernel | undefined {
   return builtKernels().find(({ path }) => {
     try {
       return statSync(path).size === image.length && readFileSync(path).equals(image);
@@ -30,8 +30,14 @@ export function sourceRootOf(image: Uint8Array): { sourceRoot: string; sourcePre
   return { sourceRoot: tree, sourcePrefix: 'kernel/' };
 }
 
-/** A path in a kernel tree; the debug information calls every tree "kernel". */
-const IN_TREE = /^(?:\.\/)?kernel\/(.*)$/s;
+/** A path in a kernel tree, without the tree; the debug information calls every tree "kernel". */
+export const inTree = (path: string): string | undefined => /^(?:\.\/)?kernel\/(.*)$/s.exec(path)?.[1];
+
+/** Where a file was when a kernel was built. */
+export function pathInTree(path: string, built: BuiltKernel | undefined): string {
+  const inside = inTree(path);
+  return inside === undefined || built?.tree === undefined ? path : join(built.tree, inside);
+}
 
 /**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
@@ -44,18 +50,14 @@ export function sourceReader(
   changed: (path: string) => void = () => {},
 ): (path: string) => string | undefined {
   const built = image && builtAs(image);
-  const treePath = (path: string): string => {
-    const [, inTree] = IN_TREE.exec(path) ?? [];
-    return inTree === undefined || built?.tree === undefined ? path : join(built.tree, inTree);
-  };
-  const isOriginal = originalOf(image ? [image] : [], built, treePath);
+  const isOriginal = originalOf(image ? [image] : [], built, path => pathInTree(path, built));
   const { source = [] } = options;
   const trees = built?.tree === undefined ? source : [...source, built.tree];
   const roots = [...source, packageRoot(), join(packageRoot(), 'kernel')];
   return path => {
-    const [, inTree] = IN_TREE.exec(path) ?? [];
+    const inside = inTree(path);
     const places = [
-      ...(inTree === undefined ? [] : trees.map(tree => join(tree, inTree))),
+      ...(inside === undefined ? [] : trees.map(tree => join(tree, inside))),
       ...(path.startsWith('/') ? [path] : []),
       ...roots.map(root => join(root, path)),
     ];
@@ -63,7 +65,7 @@ export function sourceReader(
     for (const place of places) {
       const bytes = readSource(place);
       if (!bytes) continue;
-      if (isOriginal(path, bytes)) return bytes.toString('utf8');
+      if (isOriginal(path, bytes) !== false) return bytes.toString('utf8');
       isChanged = true;
     }
     if (isChanged) changed(path);

@@ -1,9 +1,11 @@
 // Source text beside the debugger: files as the compiler named them, from folders of --source, this
 // folder and those in it, or the package (the kernel's sources and the examples).
 import { readdirSync } from 'node:fs';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import { readSource } from '../../host/input.ts';
+import { type BuiltKernel, packagedKernels } from '../../host/kernels.ts';
 import { type IsOriginal, originalOf } from '../../host/original.ts';
+import { builtAs, inTree, pathInTree } from '../../host/sources.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 
 const AROUND = 5;
@@ -47,7 +49,7 @@ interface Found {
 export interface SourceOptions {
   /** The images whose sources are shown; a file that was edited after the build has no text. */
   readonly images?: readonly { readonly elf: { readonly bytes: Uint8Array } }[];
-  /** Told once of each such file, in a sentence. */
+  /** Told once of each such file, and once of a kernel whose sources are not known. */
   readonly say?: (text: string) => void;
 }
 
@@ -56,10 +58,17 @@ export class SourceView {
   readonly #isOriginal: IsOriginal;
   readonly #say: (text: string) => void;
   readonly #files = new Map<string, Found | undefined>();
+  readonly #images: readonly Uint8Array[];
+  /** The kernel among the images, where it was built here. */
+  readonly #built: BuiltKernel | undefined;
+  #isPackaged: boolean | undefined;
+  #hasWarned = false;
 
   constructor(folders: readonly string[], { images = [], say = () => {} }: SourceOptions = {}) {
     this.#folders = folders;
-    this.#isOriginal = originalOf(images.map(({ elf }) => elf.bytes));
+    this.#images = images.map(({ elf }) => elf.bytes);
+    this.#built = this.#images.map(builtAs).find(built => built !== undefined);
+    this.#isOriginal = originalOf(this.#images, this.#built, path => pathInTree(path, this.#built));
     this.#say = say;
   }
 
@@ -103,21 +112,44 @@ export class SourceView {
     if (!SOURCE.test(file) || file.split('/').includes('..')) return undefined;
     // The compiler was told to call the package's folder `kcovbox`.
     const own = file.replace(/^kcovbox\//, '');
+    const inside = inTree(own);
+    const names = [own, ...(inside === undefined ? [] : [inside]), basename(file)];
+    const inFolders = this.#folders.flatMap(folder => names.map(name => join(folder, name)));
     const places = isAbsolute(file)
       ? [file, ...this.#folders.map(folder => join(folder, basename(file)))]
-      : this.#folders.flatMap(folder => [join(folder, own), join(folder, basename(file))]);
+      : inside === undefined || !this.#built
+        ? inFolders
+        : [pathInTree(own, this.#built), ...inFolders];
     let changed: string | undefined;
     for (const path of places) {
       const bytes = readSource(path);
       if (!bytes) continue;
-      if (this.#isOriginal(file, bytes))
-        return { path: resolve(path), lines: bytes.toString('utf8').split('\n') };
-      changed ??= path;
+      const isOriginal = this.#isOriginal(file, bytes);
+      if (isOriginal === false) {
+        changed ??= path;
+        continue;
+      }
+      if (isOriginal === undefined && inside !== undefined) this.#warn(path);
+      return { path: resolve(path), lines: bytes.toString('utf8').split('\n') };
     }
     if (changed !== undefined)
       this.#say(
         `${changed} has changed since it was compiled: its text is not shown; --source DIR with the old one`,
       );
     return undefined;
+  }
+
+  /** A text of the kernel that may be another one than the compiler's. */
+  #warn(path: string): void {
+    if (this.#hasWarned) return;
+    this.#isPackaged ??= packagedKernels().some(kernel => {
+      const bytes = Buffer.from(kernel.read());
+      return this.#images.some(image => bytes.equals(image));
+    });
+    if (this.#isPackaged && resolve(path).startsWith(join(packageRoot(), 'kernel', sep))) return;
+    this.#hasWarned = true;
+    this.#say(
+      `the kernel was not built here: ${path} may be another text than its own; --source DIR with its tree`,
+    );
   }
 }

@@ -8,7 +8,9 @@ import { type Failure, failureOf, failureText, lineFailure } from '../../run/why
 import { fileOf } from '../../run/why/file.ts';
 import { INEVITABLE } from '../../run/why/search.ts';
 import { BUDGET, FORKS, SEED, SPREAD, why } from '../../run/why/why.ts';
+import { tell } from '../../toolchain/index.ts';
 import { openRecorded } from '../debug/recorded-run.ts';
+import { SourceView, sourceFolders } from '../debug/source.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
@@ -74,7 +76,11 @@ async function run(path: string, files: readonly string[], options: Options): Pr
     throw new UserError(`why ${path}: the recorded run has another end: not ${failureText(failure)}`);
   const facts = { failure: failureText(failure), most, seed, spread };
   if (output !== undefined) writeTo(output, `${JSON.stringify(fileOf(answer, facts), null, 2)}\n`);
-  if (output !== '-') writeTo('-', reportOf(answer, facts, path, options.source ?? []));
+  const view = new SourceView(sourceFolders(options.source), {
+    images,
+    say: text => tell(`kcovbox: ${text}\n`),
+  });
+  if (output !== '-') writeTo('-', reportOf(answer, facts, path, view));
   return answer.kind === 'unfinished' ? EXIT_BUDGET : 0;
 }
 

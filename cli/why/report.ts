@@ -1,13 +1,11 @@
 // The answer for people.
-import { join } from 'node:path';
 import { visible } from '../../emulator/base/words.ts';
 import { counted } from '../../emulator/index.ts';
 import type { Asked } from '../../run/why/file.ts';
 import type { Call } from '../../run/why/schema.ts';
 import type { Sample } from '../../run/why/search.ts';
 import type { Answer, Side } from '../../run/why/why.ts';
-import { packageRoot } from '../../toolchain/index.ts';
-import { SourceView } from '../debug/source.ts';
+import type { SourceView } from '../debug/source.ts';
 
 const FRAMES_SHOWN = 8;
 const INDENT = '    ';
@@ -31,14 +29,13 @@ function shareText({ forks, fails, interval }: Sample): string {
   return `${fails} of ${counted(forks, 'fork')} fail, ${percent(fails / forks)} (${percent(low)} to ${percent(high)})`;
 }
 
-/** `source`: folders of the user's. */
+/** `view`: the sources of the run. */
 export function reportOf(
   answer: Answer<Call[]>,
   { failure, spread }: Asked,
   path: string,
-  source: readonly string[],
+  view: SourceView,
 ): string {
-  const view = new SourceView([...source, '.', join(packageRoot(), 'kernel'), packageRoot()]);
   const { first, failed, samples, step } = answer;
   const out = [
     `failure: ${failure}, at unit ${number(failed)}`,

@@ -1,11 +1,11 @@
-// The debugger shows no text of a source that was edited after the program was compiled; it finds
-// the old one in another folder.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// The debugger shows no text of a source that was edited after the program or the kernel was
+// compiled; it finds the old one in another folder, and a kernel's in its own tree.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
-import { kcovbox } from '../support/command.ts';
+import { kcovbox, ROOT } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-changed-'));
@@ -41,4 +41,42 @@ test.skipIf(missing('clang and lld', ASSEMBLER))('an edited source has no text',
   write('old', PROGRAM);
   expect(list('--source', 'old')).toBe(before);
   expect(list()).toBe(before); // a folder in this one is searched too
+});
+
+// In the tree the line of `transfer` is two further down, and it is one in the package, too.
+test.skipIf(missing('clang and lld', ASSEMBLER))('the text of a kernel is that of its own tree', () => {
+  const at = (name: string): string => join(dir, name);
+  const file = join('fs', 'sys_rw.c');
+  mkdirSync(at('kernels'));
+  cpSync(join(ROOT, 'kernel'), at('kernels/mine'), { recursive: true });
+  const own = `/* mine */\n\n${readFileSync(join(ROOT, 'kernel', file), 'utf8')}`;
+  const source = at(join('kernels/mine', file));
+  writeFileSync(source, own);
+  const program = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+  const recorded = kcovbox(['run', '--kernel-source', 'kernels/mine', '--record', 'tree.kcapsule', program], {
+    cwd: dir,
+  });
+  expect(recorded.status, recorded.stderr).toBe(0);
+  const list = (env: Record<string, string>, ...args: readonly string[]) => {
+    const commands = ['-x', 'break sys_read', '-x', 'continue', '-x', 'list'];
+    const ran = kcovbox(['debug', 'tree.kcapsule', ...args, ...commands], { cwd: dir, env });
+    expect(ran).toMatchObject({ status: 0, stderr: '' });
+    return ran.stdout;
+  };
+  const CALL = /^> +\d+ {6}iter_user\(&it, buf, MIN\(count, MAX_RW\)\);$|^> +\d+ {2}\{$/m;
+  const before = list({});
+  expect(before).toMatch(CALL);
+  expect(before).not.toContain('kernel was not built here');
+  // Edited after the build: neither this text nor the package's.
+  writeFileSync(source, `/* again */\n${own}`);
+  const edited = list({});
+  expect(edited).toContain(`${source} has changed since it was compiled`);
+  expect(edited).not.toContain('iter_user');
+  // A machine that has not built the kernel knows nothing of its texts.
+  const elsewhere = { KCOVBOX_CACHE: at('empty-cache') };
+  writeFileSync(source, own);
+  renameSync(at('kernels'), at('moved'));
+  const said = 'the kernel was not built here: ';
+  expect(list(elsewhere, '--source', 'moved/mine').split(said)).toHaveLength(2);
+  expect(list(elsewhere, '--source', 'moved/mine')).toMatch(CALL);
 });
