@@ -297,8 +297,8 @@ export interface ToOpen {
   readonly texts: Texts;
 }
 
-/** Source texts by their paths or names, as they were compiled. */
-export type Texts = Readonly<Record<string, Uint8Array>>;
+/** Source texts, as they were compiled. `name`: or a path. */
+export type Texts = readonly { readonly name: string; readonly text: Uint8Array }[];
 
 /** Name, arguments and answer of each request. */
 export interface Requests {

@@ -1,6 +1,6 @@
 // The text that stands beside the lines of a run is the one that its program was compiled from, or
 // a line says why there is none.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -26,6 +26,17 @@ describe.skipIf(reason)('source texts', () => {
   beforeAll(() => {
     writeFileSync(at('hello.c'), `/* mine */\n\n${example}`);
     record('edited.kcapsule', at('hello.c'));
+    record('unsummed.kcapsule', at('hello.c'), '--cflags', '-gdwarf-4');
+    writeFileSync(at('lined.c'), `#line 3 "${join(ROOT, 'examples', 'hello.c')}"\n${example}`);
+    record('lined.kcapsule', at('lined.c'));
+    for (const folder of ['one', 'two']) {
+      mkdirSync(at(folder));
+      const text = `/* ${folder} */\nint ${folder}(volatile int *n)\n{\n    return ++*n;\n}\n`;
+      writeFileSync(at(`${folder}/part.c`), text);
+    }
+    const main = 'int main(void) { volatile int n = 0; return one(&n) + two(&n) - 3; }';
+    writeFileSync(at('parts.c'), `#include "one/part.c"\n#include "two/part.c"\n${main}\n`);
+    record('parts.kcapsule', at('parts.c'), '--cflags', '-O0');
     record('same.kcapsule', join(ROOT, 'examples', 'hello.c'), '--conf', 'openbsd+teach');
   }, 600_000);
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -66,8 +77,48 @@ describe.skipIf(reason)('source texts', () => {
     expect(await page.locator('.source .empty').count()).toBe(0);
     // Its kernel is none of the page's.
     await page.getByRole('button', { name: 'fs/file.c' }).click();
-    await note(page, 'The run has a kernel of its own');
+    await note(page, 'may not be the file.c that was compiled');
     await page.locator('.cm-line').first().waitFor();
+    site.leave(page);
+  });
+
+  it('may be others, where the program does not say which: a note', { timeout: PATIENCE }, async () => {
+    const page = await site.at();
+    for (const [capsule, text] of [
+      ['unsummed.kcapsule', '#include <stdio.h>'], // the page's
+      ['lined.kcapsule', '#include <stdio.h>'],
+    ] as const) {
+      await give(page, 'parts.kcapsule');
+      await page.locator('.source h2', { hasText: 'parts.c' }).waitFor();
+      await give(page, capsule);
+      await note(page, 'may not be the hello.c that was compiled');
+      await lineWith(page, text);
+      await settled(page);
+    }
+    expect(await page.locator('.source > .hidden').textContent()).toContain('may not be the hello.c');
+    site.leave(page);
+  });
+
+  it('are told apart, where folders have files of one name', { timeout: PATIENCE }, async () => {
+    const page = await site.at();
+    await give(page, 'parts.c', 'parts.kcapsule', 'one/part.c', 'two/part.c');
+    await lineWith(page, 'int main(void)');
+    await settled(page);
+    for (const folder of ['one', 'two']) {
+      await page.evaluate(`location.hash = '#file=${folder}/part.c&line=4'`);
+      await lineWith(page, `/* ${folder} */`);
+      expect(await page.locator('.source .empty').count()).toBe(0);
+    }
+    site.leave(page);
+  });
+
+  it('are those of a run that is on its way', { timeout: PATIENCE }, async () => {
+    const page = await site.at('#program=hello');
+    await give(page, 'edited.kcapsule');
+    await give(page, 'hello.c');
+    await lineWith(page, '/* mine */');
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
     site.leave(page);
   });
 

@@ -1,6 +1,6 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
-import { codeWindow, Elf, KIND_PC, sourceSums } from '../../coverage/index.ts';
+import { CoverageError, codeWindow, Elf, KIND_PC, sourceSums } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
 import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } from '../../emulator/index.ts';
@@ -18,7 +18,6 @@ import type {
   Motion,
   Opened,
   SourceLines,
-  Texts,
   VariableRow,
 } from '../protocol.ts';
 import { Data } from './datum.ts';
@@ -33,7 +32,7 @@ import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
 import { kindOf, machineOf, type RecordedKind } from './recorded.ts';
 import { RemoteFunctions } from './remotes.ts';
-import type { Sources } from './sources.ts';
+import type { Compiled, Sources } from './sources.ts';
 import { tidPlace } from './threads.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
@@ -55,6 +54,8 @@ export interface Facts {
   /** Undefined: the kernel has no hooks of kcov. */
   readonly states: LineStates | undefined;
   readonly sources: Sources;
+  /** Is the run's kernel one of the page's? */
+  readonly isOfPage: boolean;
   readonly syscalls: Assets['syscalls'];
 }
 
@@ -79,17 +80,20 @@ export class OpenedRun {
   readonly #kernelFacts: Parameters<typeof eventsOf>[2];
   /** The kernel without types and variables. */
   #linesOnly: Image | undefined;
+  /** The program. */
   readonly #image: Image | undefined;
+  readonly #kernel: Image | undefined;
+  readonly #isOfPage: boolean;
   /** Undefined: the run was not the recorded one, or the capsule has none. */
   readonly #seal: string | undefined;
   #programLines: ProgramLines | undefined;
-  #programSums: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  readonly #sums = new Map<Image, ReadonlyMap<string, ReadonlySet<string>>>();
   #details: Details | undefined;
 
   constructor(
     capsule: Capsule,
     { kernel, others }: Images,
-    { states, sources, syscalls }: Facts,
+    { states, sources, isOfPage, syscalls }: Facts,
     unitsMax = Number.POSITIVE_INFINITY,
   ) {
     const { run, outcome } = capsule.manifest;
@@ -135,6 +139,8 @@ export class OpenedRun {
     this.#log = pass.log;
     this.#syscalls = kind.hasSyscalls ? syscalls : [];
     this.#image = programOf(executables);
+    this.#kernel = image;
+    this.#isOfPage = isOfPage;
     this.summary = this.#summary(capsule, pass, kind);
     this.#seal = this.summary.differences.length === 0 ? capsule.manifest.seal : undefined;
   }
@@ -202,21 +208,35 @@ export class OpenedRun {
 
   /** Lines of a file of the kernel or the program. */
   async lines(measure: Measure, path: string): Promise<SourceLines> {
-    const text = this.#sources.text(path, this.#sums?.get(path));
+    const text = this.#sources.text(path, () => this.#compiledAs(path));
     text.catch(() => {}); // awaited below
     const program = this.#states?.has(path) ? undefined : this.#program;
     const lines = program?.has(path) ? program.lines(path) : (this.#states?.lines(measure, path) ?? []);
     return { ...(await text), lines, seal: this.#seal };
   }
 
-  /** Sums of the texts that the program was compiled from. */
-  get #sums(): ReadonlyMap<string, ReadonlySet<string>> | undefined {
-    return (this.#programSums ??= this.#image && sourceSums(this.#image.elf));
+  #compiledAs(path: string): Compiled {
+    const isOfKernel = this.#states?.has(path) === true;
+    if (isOfKernel && this.#isOfPage) return 'page';
+    const image = isOfKernel ? this.#kernel : this.#image;
+    return image && this.#sumsOf(image).get(path);
   }
 
-  addSources(texts: Texts): void {
-    this.#sources.add(texts);
-    this.#programLines = undefined; // files with a text are counted
+  #sumsOf(image: Image): ReadonlyMap<string, ReadonlySet<string>> {
+    let sums = this.#sums.get(image);
+    try {
+      sums ??= sourceSums(image.elf);
+    } catch (error) {
+      if (!(error instanceof CoverageError)) throw error;
+      sums = new Map(); // the reader of its lines reports it
+    }
+    this.#sums.set(image, sums);
+    return sums;
+  }
+
+  /** When there are more texts: the lines of files with one are counted. */
+  forgetProgramLines(): void {
+    this.#programLines = undefined;
   }
 
   /** The kernel with all of its debug information. */

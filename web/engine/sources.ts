@@ -11,17 +11,25 @@ const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 const isOfKernel = (name: string): boolean => name.startsWith('kernel/');
 
-/** Of several names of a path the least deep one. */
-function nameOf(path: string, names: readonly string[]): string | undefined {
+/** Those of `names` that may be meant by a path, the least deep one first. */
+function namesOf(path: string, names: readonly string[]): string[] {
   const clean = path.replace(/^(\.\/)+/, '');
-  if (names.includes(clean)) return clean;
   // A program is compiled in its own folder, so its debug information has the name alone.
   const isBare = !clean.includes('/');
   const ends = names.filter(
-    name => clean.endsWith(`/${name}`) || (isBare && !isOfKernel(name) && name.endsWith(`/${clean}`)),
+    name =>
+      clean === name ||
+      clean.endsWith(`/${name}`) ||
+      (isBare && !isOfKernel(name) && name.endsWith(`/${clean}`)),
   );
-  return ends.sort((a, b) => a.length - b.length)[0];
+  return ends.sort((a, b) => Number(b === clean) - Number(a === clean) || a.length - b.length);
 }
+
+/**
+ * The MD5 sums of the texts that were compiled as a path, as clang writes them into the line tables
+ * of DWARF 5; or it is of a kernel of the page; undefined: not known.
+ */
+export type Compiled = ReadonlySet<string> | 'page' | undefined;
 
 export interface SourceText {
   readonly text: string | undefined;
@@ -32,48 +40,54 @@ export interface SourceText {
 export class Sources {
   readonly #folder: string;
   readonly #names: readonly string[];
-  readonly #hasKernel: boolean;
-  readonly #own: Map<string, Uint8Array>;
+  /** The reader's texts, the last one first; several folders may have files of one name. */
+  #own: Texts = [];
   readonly #texts = new Map<string, Promise<Uint8Array>>();
 
-  /** `hasKernel`: the run's kernel is one of the page's. `own`: texts that the page has not. */
-  constructor({ sources }: Assets, hasKernel: boolean, own: Texts) {
+  /** `own`: texts that the page has not. */
+  constructor({ sources }: Assets, own: Texts) {
     this.#folder = sources.folder;
     this.#names = pathsOf(sources.names);
-    this.#hasKernel = hasKernel;
-    this.#own = new Map(Object.entries(own));
+    this.add(own);
   }
 
   /** The reader's texts. */
   add(own: Texts): void {
-    for (const [name, bytes] of Object.entries(own)) this.#own.set(name, bytes);
+    this.#own = [...own, ...this.#own];
   }
 
   /** Is there a text of this name? It may be another one than the compiler's. */
   has(path: string): boolean {
-    return nameOf(path, [...this.#own.keys(), ...this.#names]) !== undefined;
+    return namesOf(path, [...this.#own.map(({ name }) => name), ...this.#names]).length > 0;
   }
 
-  /**
-   * `sums`: MD5 sums of the texts that were compiled as this path, as clang writes them into the
-   * line tables of DWARF 5; undefined: not known. Errors: one line.
-   */
-  async text(path: string, sums: ReadonlySet<string> | undefined): Promise<SourceText> {
-    const own = nameOf(path, [...this.#own.keys()]);
-    const name = nameOf(path, this.#names);
-    if (name !== undefined && isOfKernel(name) && (this.#hasKernel || own === undefined)) {
-      const text = decoded(await this.#load(name));
-      return this.#hasKernel ? { text } : { text, note: OTHER_KERNEL };
-    }
+  /** `compiledOf`: is called when a text is on its way. Errors: one line. */
+  async text(path: string, compiledOf: () => Compiled): Promise<SourceText> {
+    const own = this.#own.filter(({ name }) => namesOf(path, [name]).length > 0);
+    const names = namesOf(path, this.#names);
+    const [first] = names;
+    const ofPage = first === undefined ? undefined : this.#load(first);
+    ofPage?.catch(() => {}); // awaited below
+    await undefined; // the caller counts lines first
+    const compiled = compiledOf();
+    if (compiled === 'page' && ofPage) return { text: decoded(await ofPage) };
     const file = path.replace(/.*\//, '');
-    if (own === undefined && name === undefined)
-      return { text: undefined, note: `The text of ${file} is not in the page. ${OPEN_IT}` };
-    const isCompiled = (bytes: Uint8Array): boolean => !sums || sums.has(md5(bytes));
-    const given = own === undefined ? undefined : this.#own.get(own);
-    if (given && isCompiled(given)) return { text: decoded(given) };
-    const bytes = name === undefined ? undefined : await this.#load(name);
-    if (bytes && isCompiled(bytes)) return { text: decoded(bytes) };
-    return { text: undefined, note: `The program was compiled from another ${file}. ${OPEN_IT}` };
+    if (compiled === undefined || compiled === 'page') {
+      const bytes = own[0]?.text ?? (await ofPage);
+      return bytes
+        ? { text: decoded(bytes), note: `${MAYBE} ${file} that was compiled: ${NO_SUM}` }
+        : { text: undefined, note: `The text of ${file} is not in the page. ${OPEN_IT}` };
+    }
+    for (const { text } of own) if (compiled.has(md5(text))) return { text: decoded(text) };
+    for (const name of names) {
+      const bytes = await this.#load(name);
+      if (compiled.has(md5(bytes))) return { text: decoded(bytes) };
+    }
+    const why =
+      own.length + names.length === 0
+        ? `The text of ${file} is not in the page.`
+        : `The program was compiled from another ${file}.`;
+    return { text: undefined, note: `${why} ${OPEN_IT}` };
   }
 
   #load(name: string): Promise<Uint8Array> {
@@ -88,5 +102,5 @@ export class Sources {
 }
 
 const OPEN_IT = 'To see it here, choose it with "Open a file", or drop it on the page.';
-const OTHER_KERNEL =
-  'This is the text of this page. The run has a kernel of its own, which may have been built from another text.';
+const MAYBE = 'This text may not be the';
+const NO_SUM = 'the debug information has no MD5 sum of it.';

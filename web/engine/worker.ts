@@ -66,12 +66,12 @@ const HANDLERS: Handlers = {
     const kernel = await kernelOf(capsule, assets);
     const states = kernel?.elf && new LineStates(kernel.elf, kernel);
     const others = await rest;
-    const hasKernel = assets.kernels.some(({ sha256 }) => sha256 === capsule.part('kernel.bin')?.sha256);
-    const sources = new Sources(assets, hasKernel, texts);
+    const isOfPage = assets.kernels.some(({ sha256 }) => sha256 === capsule.part('kernel.bin')?.sha256);
+    const sources = new Sources(assets, texts);
     prepared = {
       capsule,
       images: { kernel, others },
-      facts: { states, sources, syscalls: assets.syscalls },
+      facts: { states, sources, isOfPage, syscalls: assets.syscalls },
       unitsMax: isAddress ? UNITS_MAX : undefined,
       known: new Set([...assets.kernels, ...assets.images].map(image => image.sha256)),
     };
@@ -88,7 +88,8 @@ const HANDLERS: Handlers = {
   files: ({ measure }) => run().files(measure),
   lines: ({ measure, path }) => run().lines(measure, path),
   sources({ texts }) {
-    run().addSources(texts);
+    made().facts.sources.add(texts); // its run may not have begun
+    current?.forgetProgramLines();
     return undefined;
   },
   seek: ({ unit, hart }) => run().seek(unit, hart),

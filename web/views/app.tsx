@@ -195,7 +195,7 @@ export function App() {
   );
 
   const open = useCallback(
-    async (bytes: Uint8Array | string, name: string, all: Assets, at: Place, texts: Texts = {}) => {
+    async (bytes: Uint8Array | string, name: string, all: Assets, at: Place, texts: Texts = []) => {
       client.restart();
       const what = { capsule: bytes, name, assets: all, texts, dialect: dialect.current };
       await show(at, client.ask('prepare', what));
@@ -413,9 +413,11 @@ export function App() {
   const addTexts = (files: readonly File[]) =>
     doing(async () => {
       if (!files[0]) return;
-      if (!opened) throw new Error(`${files[0].name} is a source text: open the run of its program, too`);
+      // Of a run that is on its way, if there is one.
+      const run = beside.current ?? (opened && client);
+      if (!run) return setMessage(`${files[0].name} is a source text: open the run of its program, too`);
       setMessage('');
-      await client.ask('sources', { texts: await textsOf(files) });
+      await run.ask('sources', { texts: await textsOf(files) });
       setAdded(count => count + 1);
     });
   const openFiles = (files: readonly File[]) => {
@@ -454,7 +456,8 @@ export function App() {
   const openOwn = (bytes: Uint8Array, source: string) =>
     doing(async () => {
       leaveMenu();
-      if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: new TextEncoder().encode(source) });
+      const text = new TextEncoder().encode(source);
+      if (assets) await open(bytes, OWN_NAME, assets, {}, [{ name: OWN_NAME, text }]);
     });
 
   useEffect(() => {

@@ -11,11 +11,11 @@ export const isText = ({ name }: File): boolean => /\.(c|h|cc|cpp|cxx|hh|hpp|inc
 
 /** Errors: one line with the name of the file. */
 export async function textsOf(files: readonly File[]): Promise<Texts> {
-  const texts: Record<string, Uint8Array> = {};
+  const texts: Texts[number][] = [];
   for (const file of files) {
     if (file.size > TEXT_MAX)
       throw new Error(`${file.name} has ${file.size} bytes; a source text has at most ${TEXT_MAX}`);
-    texts[file.name] = await bytesOf(file);
+    texts.push({ name: file.name, text: await bytesOf(file) });
   }
   return texts;
 }

@@ -269,6 +269,7 @@ export function Source({
     <div class="source">
       <h2>{path}</h2>
       <p class="hidden" aria-live="polite">
+        {content?.note}{' '}
         {content && line > 0 && lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
       </p>
       {opened && path !== '' && !content && <p class="empty late">The lines are being counted.</p>}
