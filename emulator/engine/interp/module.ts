@@ -4,8 +4,11 @@
 
 import { buildInterpreter, type InterpOptions } from './interp.ts';
 
-/** Shapes that are kept: with and without counters, with few and many harts. */
-const KEPT = 4;
+/**
+ * Shapes that are kept: with and without counters, with few and many harts, two sizes of RAM. They
+ * come in turn where a class is judged; one that does not fit would drop each before its next use.
+ */
+const KEPT = 8;
 
 /** By what `buildInterpreter` gets; the last one was used last. */
 const modules = new Map<string, WebAssembly.Module>();
