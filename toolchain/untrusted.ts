@@ -60,14 +60,24 @@ export function runLimited(
   });
 }
 
+/** By compiler. */
+const resourceDirs = new Map<string, Promise<string>>();
+
+/** The folder of the compiler's own headers. */
+function resourceDir(): Promise<string> {
+  const clang = requireTool('clang');
+  let found = resourceDirs.get(clang);
+  if (!found) {
+    found = runTool(clang, ['-print-resource-dir'], '/', 'clang does not name its headers');
+    resourceDirs.set(clang, found);
+    found.catch(() => resourceDirs.delete(clang));
+  }
+  return found;
+}
+
 /** Flags with which clang sees these folders and its own headers only. */
 export async function visibleOnly(folders: readonly string[], overlay: string): Promise<string[]> {
-  const resources = await runTool(
-    requireTool('clang'),
-    ['-print-resource-dir'],
-    '/',
-    'clang does not name its headers',
-  );
+  const resources = await resourceDir();
   const roots = [...folders, join(resources.trim(), 'include')].filter(existsSync).map(name => ({
     type: 'directory-remap',
     name,
