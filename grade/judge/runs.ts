@@ -84,6 +84,8 @@ export class Runs {
   readonly submission: Submission;
   readonly workshop: Workshop;
   readonly #solution: Files | undefined;
+  /** Of the submission, by configuration and files of the teacher's: checks share them. */
+  readonly #kernels = new Map<string, Promise<Uint8Array>>();
 
   constructor(lab: LabContents, submission: Submission, workshop: Workshop, solution?: Files) {
     this.lab = lab;
@@ -128,8 +130,21 @@ export class Runs {
 
   /** The kernel of a run. */
   kernel(spec: RunSpec, variant: Variant = {}): Promise<Uint8Array> {
-    const overlay = variant.overlay ?? this.placed(this.#withSolution(spec.solution ?? []));
-    return this.workshop.kernel(this.#confOf(spec, variant).conf, overlay);
+    const { conf } = this.#confOf(spec, variant);
+    if (variant.overlay) return this.workshop.kernel(conf, variant.overlay);
+    const names = spec.solution ?? [];
+    const key = [conf, ...names].join('\0');
+    let built = this.#kernels.get(key);
+    if (!built) {
+      this.#kernels.set(key, (built = this.#ownKernel(conf, names)));
+      // One that does not compile stays so; what failed for another reason is tried again.
+      built.catch(error => error instanceof CompileError || this.#kernels.delete(key));
+    }
+    return built;
+  }
+
+  async #ownKernel(conf: string, solution: readonly string[]): Promise<Uint8Array> {
+    return this.workshop.kernel(conf, this.placed(this.#withSolution(solution)));
   }
 
   async prepare(spec: RunSpec, variant: Variant = {}): Promise<Prepared> {
