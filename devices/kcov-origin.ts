@@ -45,6 +45,8 @@ interface Slot {
 export class Origins {
   readonly #ram: RamPort;
   readonly #words = new Uint32Array(WORDS);
+  /** The one of the last record. */
+  #last: Slot | undefined;
   readonly #slots: readonly Slot[] = Array.from({ length: SLOTS }, () => ({
     ...{ words: new Uint32Array(WORDS), context: 0, isUnique: false, origin: undefined },
   }));
@@ -55,8 +57,15 @@ export class Origins {
 
   /** The origin of a record of a context as it is now; the same object while nothing differs. */
   of(context: number, isCmp: boolean): KcovOrigin {
-    const isUnique = (this.#ram.read32(context + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0;
-    for (let i = 0; i < WORDS; i++) this.#words[i] = this.#ram.read32(context + FIRST + 4 * i);
+    const ram = this.#ram;
+    const isUnique = (ram.read32(context + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0;
+    const last = this.#last;
+    if (last?.origin && last.context === context && last.isUnique === isUnique) {
+      let i = 0;
+      while (i < WORDS && ram.read32(context + FIRST + 4 * i) === last.words[i]) i++;
+      if (i === WORDS) return last.origin;
+    }
+    for (let i = 0; i < WORDS; i++) this.#words[i] = ram.read32(context + FIRST + 4 * i);
     return this.ofWords(this.#words, 0, context, isUnique);
   }
 
@@ -64,6 +73,7 @@ export class Origins {
   ofWords(words: Uint32Array, at: number, context: number, isUnique: boolean): KcovOrigin {
     const word = (offset: number): number => words[at + (offset - FIRST) / 4]!;
     const slot = this.#slots[(word(CTX.TID) + word(CTX.SYSCALL)) % SLOTS]!;
+    this.#last = slot;
     let isSame = slot.context === context && slot.isUnique === isUnique;
     for (let i = 0; i < WORDS; i++) isSame &&= slot.words[i] === words[at + i];
     if (isSame && slot.origin) return slot.origin;
