@@ -1,9 +1,9 @@
 // The host's data for reports: source text, names of system calls.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { packageRoot } from '../toolchain/index.ts';
 import { readSource } from './input.ts';
-import { type BuiltKernel, builtKernels } from './kernels.ts';
+import { type BuiltKernel, builtKernels, packagedKernels } from './kernels.ts';
 import { originalOf } from './original.ts';
 
 export interface SourceOptions {
@@ -40,17 +40,39 @@ export function pathInTree(path: string, built: BuiltKernel | undefined): string
 }
 
 /**
+ * Tells of a file, in a line for people, if it is a text of the package beside lines of a kernel of
+ * which nothing is known. `images`: those whose lines are shown.
+ */
+export function doubts(images: readonly Uint8Array[]): (path: string) => string | undefined {
+  const ours = join(packageRoot(), 'kernel', sep);
+  let isPackaged: boolean | undefined;
+  return path => {
+    if (!resolve(path).startsWith(ours)) return undefined;
+    isPackaged ??= packagedKernels().some(kernel => {
+      const bytes = Buffer.from(kernel.read());
+      return images.some(image => bytes.equals(image));
+    });
+    return isPackaged
+      ? undefined
+      : `the kernel was not built here: its text may be another than ${path}; --source DIR with its tree`;
+  };
+}
+
+/**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
  * tree that `image` was built from, under the package. The lines of a file that was edited after
- * the build are others: it has no text, and `changed` is told.
+ * the build are others: it has no text, and `changed` is told. `doubt`: told of a text that may be
+ * another one.
  */
 export function sourceReader(
   options: SourceOptions,
   image?: Uint8Array,
   changed: (path: string) => void = () => {},
+  doubt: (text: string) => void = () => {},
 ): (path: string) => string | undefined {
   const built = image && builtAs(image);
   const isOriginal = originalOf(image ? [image] : [], built, path => pathInTree(path, built));
+  const doubtOf = doubts(image ? [image] : []);
   const { source = [] } = options;
   const trees = built?.tree === undefined ? source : [...source, built.tree];
   const roots = [...source, packageRoot(), join(packageRoot(), 'kernel')];
@@ -65,8 +87,16 @@ export function sourceReader(
     for (const place of places) {
       const bytes = readSource(place);
       if (!bytes) continue;
-      if (isOriginal(path, bytes) !== false) return bytes.toString('utf8');
-      isChanged = true;
+      const isSame = isOriginal(path, bytes);
+      if (isSame === false) {
+        isChanged = true;
+        continue;
+      }
+      if (isSame === undefined) {
+        const text = doubtOf(place);
+        if (text !== undefined) doubt(text);
+      }
+      return bytes.toString('utf8');
     }
     if (isChanged) changed(path);
     return undefined;

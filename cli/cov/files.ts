@@ -123,15 +123,22 @@ export function openSources(
   options: SourceOptions,
   image?: Uint8Array,
 ): (path: string) => string | undefined {
-  let isTold = false;
-  return sourceReader(options, image, path => {
-    if (!isTold)
-      tell(
-        `kcovbox: ${visible(path)} has changed since the image was built: such files are shown ` +
-          'without their text; run the program again, or give cov -S with a folder of the old ones\n',
-      );
-    isTold = true;
-  });
+  const told = new Set<string>();
+  const once = (kind: string, text: string): void => {
+    if (!told.has(kind)) tell(`kcovbox: ${text}\n`);
+    told.add(kind);
+  };
+  return sourceReader(
+    options,
+    image,
+    path =>
+      once(
+        'changed',
+        `${visible(path)} has changed since the image was built: such files are shown ` +
+          'without their text; run the program again, or give cov -S with a folder of the old ones',
+      ),
+    text => once('doubt', text),
+  );
 }
 
 /** Colours for standard output: picocolors knows NO_COLOR, FORCE_COLOR and terminals. */

@@ -1,11 +1,11 @@
 // Source text beside the debugger: files as the compiler named them, from folders of --source, this
 // folder and those in it, or the package (the kernel's sources and the examples).
 import { readdirSync } from 'node:fs';
-import { basename, isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { readSource } from '../../host/input.ts';
-import { type BuiltKernel, packagedKernels } from '../../host/kernels.ts';
+import type { BuiltKernel } from '../../host/kernels.ts';
 import { type IsOriginal, originalOf } from '../../host/original.ts';
-import { builtAs, inTree, pathInTree } from '../../host/sources.ts';
+import { builtAs, doubts, inTree, pathInTree } from '../../host/sources.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 
 const AROUND = 5;
@@ -58,17 +58,17 @@ export class SourceView {
   readonly #isOriginal: IsOriginal;
   readonly #say: (text: string) => void;
   readonly #files = new Map<string, Found | undefined>();
-  readonly #images: readonly Uint8Array[];
   /** The kernel among the images, where it was built here. */
   readonly #built: BuiltKernel | undefined;
-  #isPackaged: boolean | undefined;
-  #hasWarned = false;
+  readonly #doubtOf: (path: string) => string | undefined;
+  #isDoubted = false;
 
   constructor(folders: readonly string[], { images = [], say = () => {} }: SourceOptions = {}) {
     this.#folders = folders;
-    this.#images = images.map(({ elf }) => elf.bytes);
-    this.#built = this.#images.map(builtAs).find(built => built !== undefined);
-    this.#isOriginal = originalOf(this.#images, this.#built, path => pathInTree(path, this.#built));
+    const all = images.map(({ elf }) => elf.bytes);
+    this.#built = all.map(builtAs).find(built => built !== undefined);
+    this.#isOriginal = originalOf(all, this.#built, path => pathInTree(path, this.#built));
+    this.#doubtOf = doubts(all);
     this.#say = say;
   }
 
@@ -129,7 +129,7 @@ export class SourceView {
         changed ??= path;
         continue;
       }
-      if (isOriginal === undefined && inside !== undefined) this.#warn(path);
+      if (isOriginal === undefined && inside !== undefined) this.#doubt(path);
       return { path: resolve(path), lines: bytes.toString('utf8').split('\n') };
     }
     if (changed !== undefined)
@@ -139,17 +139,11 @@ export class SourceView {
     return undefined;
   }
 
-  /** A text of the kernel that may be another one than the compiler's. */
-  #warn(path: string): void {
-    if (this.#hasWarned) return;
-    this.#isPackaged ??= packagedKernels().some(kernel => {
-      const bytes = Buffer.from(kernel.read());
-      return this.#images.some(image => bytes.equals(image));
-    });
-    if (this.#isPackaged && resolve(path).startsWith(join(packageRoot(), 'kernel', sep))) return;
-    this.#hasWarned = true;
-    this.#say(
-      `the kernel was not built here: ${path} may be another text than its own; --source DIR with its tree`,
-    );
+  /** Of the first text of a kernel of which nothing is known. */
+  #doubt(path: string): void {
+    const text = this.#isDoubted ? undefined : this.#doubtOf(path);
+    if (text === undefined) return;
+    this.#isDoubted = true;
+    this.#say(text);
   }
 }

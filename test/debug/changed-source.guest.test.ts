@@ -49,13 +49,16 @@ test.skipIf(missing('clang and lld', ASSEMBLER))('the text of a kernel is that o
   const file = join('fs', 'sys_rw.c');
   mkdirSync(at('kernels'));
   cpSync(join(ROOT, 'kernel'), at('kernels/mine'), { recursive: true });
-  const own = `/* mine */\n\n${readFileSync(join(ROOT, 'kernel', file), 'utf8')}`;
+  const text = `/* mine */\n\n${readFileSync(join(ROOT, 'kernel', file), 'utf8')}`;
   const source = at(join('kernels/mine', file));
-  writeFileSync(source, own);
+  writeFileSync(source, text);
   const program = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
-  const recorded = kcovbox(['run', '--kernel-source', 'kernels/mine', '--record', 'tree.kcapsule', program], {
-    cwd: dir,
-  });
+  const recorded = kcovbox(
+    ['run', '--kernel-source', 'kernels/mine', '--record', 'tree.kcapsule', '--cover', 'tree.kcov', program],
+    {
+      cwd: dir,
+    },
+  );
   expect(recorded.status, recorded.stderr).toBe(0);
   const list = (env: Record<string, string>, ...args: readonly string[]) => {
     const commands = ['-x', 'break sys_read', '-x', 'continue', '-x', 'list'];
@@ -68,15 +71,26 @@ test.skipIf(missing('clang and lld', ASSEMBLER))('the text of a kernel is that o
   expect(before).toMatch(CALL);
   expect(before).not.toContain('kernel was not built here');
   // Edited after the build: neither this text nor the package's.
-  writeFileSync(source, `/* again */\n${own}`);
+  writeFileSync(source, `/* again */\n${text}`);
   const edited = list({});
   expect(edited).toContain(`${source} has changed since it was compiled`);
   expect(edited).not.toContain('iter_user');
   // A machine that has not built the kernel knows nothing of its texts.
   const elsewhere = { KCOVBOX_CACHE: at('empty-cache') };
-  writeFileSync(source, own);
+  writeFileSync(source, text);
   renameSync(at('kernels'), at('moved'));
+  const own = list(elsewhere, '--source', 'moved/mine');
+  expect(own).toMatch(CALL);
+  expect(own).not.toContain('kernel was not built here');
   const said = 'the kernel was not built here: ';
-  expect(list(elsewhere, '--source', 'moved/mine').split(said)).toHaveLength(2);
-  expect(list(elsewhere, '--source', 'moved/mine')).toMatch(CALL);
+  expect(list(elsewhere).split(said)).toHaveLength(2);
+  // Reports of coverage, too.
+  expect(kcovbox(['capsule', 'extract', '-o', 'parts', 'tree.kcapsule'], { cwd: dir }).status).toBe(0);
+  const words = ['cov', 'report', '--by', 'source', '-k', 'parts/kernel.bin', 'tree.kcov'];
+  const report = (...more: string[]) => kcovbox([...words, ...more], { cwd: dir, env: elsewhere });
+  expect(report().stderr.split(said)).toHaveLength(2);
+  const right = report('-S', 'moved/mine');
+  expect(right.stderr).toBe('');
+  const line = 1 + text.split('\n').findIndex(words => words.startsWith('long sys_read('));
+  expect(right.stdout).toMatch(new RegExp(`^ +${line} +long sys_read\\(`, 'm'));
 });
