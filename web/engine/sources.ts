@@ -42,6 +42,8 @@ export class Sources {
   readonly #names: readonly string[];
   /** The reader's texts, the last one first; several folders may have files of one name. */
   #own: Texts = [];
+  /** Is asked for each statement of a program. */
+  readonly #has = new Map<string, boolean>();
   readonly #texts = new Map<string, Promise<Uint8Array>>();
 
   /** `own`: texts that the page has not. */
@@ -54,11 +56,17 @@ export class Sources {
   /** The reader's texts. */
   add(own: Texts): void {
     this.#own = [...own, ...this.#own];
+    this.#has.clear();
   }
 
   /** Is there a text of this name? It may be another one than the compiler's. */
   has(path: string): boolean {
-    return namesOf(path, [...this.#own.map(({ name }) => name), ...this.#names]).length > 0;
+    let has = this.#has.get(path);
+    if (has === undefined) {
+      has = namesOf(path, [...this.#own.map(({ name }) => name), ...this.#names]).length > 0;
+      this.#has.set(path, has);
+    }
+    return has;
   }
 
   /** `compiledOf`: is called when a text is on its way. Errors: one line. */
