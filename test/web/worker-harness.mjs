@@ -31,7 +31,7 @@ async function measure({ post, take, load, cpu }, assets, small, large) {
   // Seconds of the thread that worked most: unlike the time of day, other load is not in them.
   const open = async capsule => {
     const before = await cpu();
-    await ask('prepare', { capsule, name: 'capsule', assets, texts: {} });
+    await ask('prepare', { capsule, name: 'capsule', assets, texts: [] });
     const value = await ask('open', {});
     const spent = Object.entries(await cpu()).map(([id, now]) => now - (before[id] ?? 0));
     return { value, seconds: Math.max(...spent) / 1e9 };
