@@ -76,11 +76,11 @@ async function run(path: string, files: readonly string[], options: Options): Pr
     throw new UserError(`why ${path}: the recorded run has another end: not ${failureText(failure)}`);
   const facts = { failure: failureText(failure), most, seed, spread };
   if (output !== undefined) writeTo(output, `${JSON.stringify(fileOf(answer, facts), null, 2)}\n`);
-  const view = new SourceView(sourceFolders(options.source), {
-    images,
-    say: text => tell(`kcovbox: ${text}\n`),
-  });
-  if (output !== '-') writeTo('-', reportOf(answer, facts, path, view));
+  if (output !== '-') {
+    const say = (text: string): void => tell(`kcovbox: ${text}\n`);
+    const view = new SourceView(sourceFolders(options.source), { images, say });
+    writeTo('-', reportOf(answer, facts, path, view));
+  }
   return answer.kind === 'unfinished' ? EXIT_BUDGET : 0;
 }
 

@@ -50,6 +50,10 @@ describe.skipIf(reason)('source texts', () => {
     const page = await site.at();
     await give(page, 'edited.kcapsule');
     await note(page, 'compiled from another hello.c');
+    // A file that is refused leaves the run, and what is given to it.
+    writeFileSync(at('none.kcapsule'), 'no run');
+    await give(page, 'none.kcapsule');
+    await page.locator('.message', { hasText: 'none.kcapsule' }).waitFor();
     expect(await page.locator('.cm-line').count()).toBe(0);
     await give(page, 'hello.c');
     await lineWith(page, '/* mine */');

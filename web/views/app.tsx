@@ -441,7 +441,9 @@ export function App() {
       } catch (error) {
         next.end();
         choices.current--; // nothing was opened
-        if (beside.current === next) setMessage((error as Error).message);
+        if (beside.current !== next) return;
+        beside.current = undefined; // texts are of the run that is open
+        setMessage((error as Error).message);
         return;
       }
       if (beside.current !== next) return; // something newer was asked for
