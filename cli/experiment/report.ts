@@ -34,6 +34,13 @@ export function resultsOf(folder: Folder): Results {
 
 export const PAGE = 'report.html';
 
+/** Writes the page, and prints the numbers; with `-` the page. Errors: those of `resultsOf`. */
+export function writeReport(folder: Folder, output = join(folder.path, PAGE)): void {
+  const report = reportOf(resultsOf(folder));
+  writeTo(output, reportPage(report));
+  if (output !== '-') writeTo('-', summaryText(report));
+}
+
 export function addReport(command: Command): void {
   command
     .description('write the report: one HTML file, and its numbers on standard output')
@@ -47,10 +54,7 @@ export function addReport(command: Command): void {
     )
     .action((path: string, { dir, output }: { dir?: string; output?: string }) => {
       if (output !== undefined) checkOutput(output);
-      const folder = openResults(path, dir);
-      const report = reportOf(resultsOf(folder));
-      writeTo(output ?? join(folder.path, PAGE), reportPage(report));
-      if (output !== '-') writeTo('-', summaryText(report));
+      writeReport(openResults(path, dir), output);
     });
 }
 

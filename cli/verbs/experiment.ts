@@ -4,7 +4,7 @@ import { addExport, addReproduce } from '../experiment/export.ts';
 import { addReport, addStatus } from '../experiment/report.ts';
 import { addPlan, addResume, addRun } from '../experiment/run.ts';
 import { addShard } from '../experiment/shard.ts';
-import { addSubmit } from '../experiment/submit.ts';
+import { addSubmit } from '../experiment/submit/index.ts';
 import { addVerify } from '../experiment/verify.ts';
 
 export function register(program: Command): void {

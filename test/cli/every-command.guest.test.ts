@@ -105,6 +105,7 @@ const DEVICE = join(ROOT, 'examples', 'device', 'summer.ts');
 const FACTORIAL = [join(ROOT, 'examples', 'factorial.c'), '--', '3'];
 
 const FUZZES_ELSEWHERE = 'it needs a campaign; fuzz.guest.test.ts runs it';
+const SUBMITS_ELSEWHERE = 'it needs an engine; the tests in experiment/ have it';
 const RUNS_ELSEWHERE = 'it runs trials; experiment.guest.test.ts does so';
 
 /** By the words of the command; files are made below. */
@@ -140,10 +141,10 @@ const LINES: Readonly<Record<string, Line>> = {
   'experiment export': { args: ['e.experiment'] },
   'experiment reproduce': { args: ['e.crate'], leftOut: RUNS_ELSEWHERE },
   'experiment verify': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
-  'experiment submit slurm': {
-    args: ['e.experiment'],
-    leftOut: 'it needs a batch system; slurm.slow.test.ts has one',
-  },
+  'experiment submit slurm': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
+  'experiment submit parallel': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
+  'experiment submit kubernetes': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
+  'experiment submit snakemake': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
   'experiment shard': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   'bugs list': { args: [] },
   'bugs show': { args: ['epoll_loop'] },
