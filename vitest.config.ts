@@ -7,14 +7,19 @@ import { defineConfig } from 'vitest/config';
 //         second attempt; test/support/second-attempts.ts lists each that needed it. A fault of
 //         kcovbox, which is deterministic, fails both attempts; the other kinds have one.
 // slow:   soak runs and real kernels; not part of `npm test`.
+//
+// Tests of guests and oracles wait for the processes that they start: two of them leave a quarter
+// of two processors idle, three do not. Unit tests compute, so one for each processor is enough.
+// Their files share the modules that they import, because a process for each takes a quarter of
+// their time; a file that replaces modules (vi.mock) resets them (test/engine/jit-shapes.test.ts).
 const project = (
   name: string,
   include: string[],
   exclude: string[] = [],
   testTimeout = 60_000,
-  retry = 0,
+  more: { retry?: number; isolate?: boolean; maxWorkers?: number; sequence?: { groupOrder: number } } = {},
 ) => ({
-  test: { name, include, exclude, testTimeout, retry, hookTimeout: 180_000, pool: 'forks' as const },
+  test: { name, include, exclude, testTimeout, hookTimeout: 180_000, pool: 'forks' as const, ...more },
 });
 
 // Unit tests that compute or compare texts, and neither run WebAssembly nor use files much: on a
@@ -25,14 +30,20 @@ const SAME_ON_ALL = [
 ];
 const again = process.env['KCOVBOX_AGAIN'] ? SAME_ON_ALL : [];
 
+// vitest asks for a group of its own where the number of workers is another.
+const WAITING = { maxWorkers: 3, sequence: { groupOrder: 0 } };
+const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 1 } };
+
 export default defineConfig({
   test: {
-    maxWorkers: 2,
     projects: [
-      project('unit', ['test/**/*.test.ts'], ['test/**/*.{guest,oracle,slow}.test.ts', ...again], 30_000),
-      project('guest', ['test/**/*.guest.test.ts'], [], 180_000),
-      project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000, 1),
-      project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000),
+      project('unit', ['test/**/*.test.ts'], ['test/**/*.{guest,oracle,slow}.test.ts', ...again], 30_000, {
+        isolate: false,
+        ...COMPUTING,
+      }),
+      project('guest', ['test/**/*.guest.test.ts'], [], 180_000, WAITING),
+      project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000, { retry: 1, ...WAITING }),
+      project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000, COMPUTING),
     ],
   },
 });

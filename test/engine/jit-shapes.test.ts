@@ -2,7 +2,7 @@
 // they leave interpreted, after any number of instructions. And the search is tested itself: it
 // finds faults that are put into the JIT.
 
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';
 import { JitOps } from '../../emulator/engine/jit/emit/ops.ts';
 import type { InlineFamily } from '../../emulator/engine/jit/inline-call.ts';
@@ -20,6 +20,11 @@ const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(8));
 
 /** The current fault of the JIT; set by a test. */
 const fault = vi.hoisted(() => ({ name: '' }));
+
+// Files of tests share their modules: this one loads them again, with those below replaced, and
+// the next file loads its own.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 
 vi.mock('../../emulator/engine/jit/region/groups.ts', async importOriginal => {
   const real = await importOriginal<typeof import('../../emulator/engine/jit/region/groups.ts')>();
