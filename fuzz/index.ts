@@ -13,7 +13,15 @@ export {
 } from './campaign/campaign.ts';
 export { epochSize } from './campaign/config.ts';
 export { type Crash, type Entry, type EpochResult, State } from './campaign/state.ts';
-export { BUDGET, type Execution, Executor, type ExecutorOptions, HALVES } from './executor/executor.ts';
+export { inputOf } from './executor/encode.ts';
+export {
+  BUDGET,
+  type Execution,
+  Executor,
+  type ExecutorOptions,
+  type TargetKind,
+} from './executor/executor.ts';
+export { HALVES } from './executor/records.ts';
 export { titleOf } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';
 export { comparisonsOf } from './guide/hints.ts';

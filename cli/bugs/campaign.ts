@@ -38,7 +38,7 @@ export function campaignRuns(path: string): { programs: string[]; runs: Runs<Ran
   const { canaries, config } = stored.manifest;
   if (!canaries)
     throw new UserError(`${path}: the kernel of this campaign has no bugs; begin one with --conf NAME+bugs`);
-  const executor = executorFor(machineOf(stored, 'jit'), config, canaries);
+  const executor = executorFor({ machine: machineOf(stored, 'jit'), kind: 'own', config, canaries });
   const read = new Map<string, Program>();
   const programOf = (file: string): Program => {
     const text = new TextDecoder().decode(readInput(file, 'program', PROGRAM_MAX));

@@ -11,14 +11,13 @@ import {
   Random,
 } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
+import { openTarget } from '../../host/fuzz/target.ts';
 import type { FuzzBench } from '../../run/fuzz/schema.ts';
 import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import type { RobustOptions } from '../run/robust.ts';
-import { chooseTarget } from './choose.ts';
+import { type GuestChoice, prepareChosen } from './choose.ts';
 
-export interface BenchOptions extends RobustOptions {
+export interface BenchOptions extends GuestChoice {
   rounds: number;
   engine: Exclude<EngineKind, 'lockstep'>;
   json?: true;
@@ -172,8 +171,8 @@ function text({ rounds, unstable, rows }: FuzzBench): string {
 }
 
 export async function bench(options: BenchOptions): Promise<number> {
-  const { engine, kernelSource, rounds } = options;
-  const target = await prepareTarget({ ...chooseTarget(options), engine, kernelSource });
+  const { engine, rounds } = options;
+  const { target } = await prepareChosen(options, { engine });
   const executor = openTarget(target);
   const all = programs();
   const progress = progressLine();

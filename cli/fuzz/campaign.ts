@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { counted, type EngineKind, type MachineOptions } from '../../emulator/index.ts';
-import { epochSize, progressOf, Random } from '../../fuzz/index.ts';
-import { descriptionTexts } from '../../host/fuzz/descriptions.ts';
-import { prepareTarget, targetMachine } from '../../host/fuzz/target.ts';
+import { epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
+import { targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
 import { firstIssue } from '../../run/issue.ts';
@@ -12,8 +11,7 @@ import { UserError } from '../io/fail.ts';
 import { discardFolder, printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
-import type { RobustOptions } from '../run/robust.ts';
-import { chooseTarget } from './choose.ts';
+import { type GuestChoice, HAS_FAIL_NTH, prepareChosen, textsFor } from './choose.ts';
 import {
   appendEpoch,
   createFolder,
@@ -26,18 +24,15 @@ import {
 } from './folder.ts';
 import { Pool } from './pool.ts';
 
-export interface RunOptions extends RobustOptions {
+export interface RunOptions extends GuestChoice {
   executions: number;
   jobs?: number;
   seed?: bigint;
   call?: string[];
-  describe?: string[];
   comparisons: boolean;
   snapshots: boolean;
-  fail?: true;
   settle?: true;
   schedule?: string;
-  append?: string;
   engine: Exclude<EngineKind, 'lockstep'>;
 }
 
@@ -56,27 +51,24 @@ function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
   return parsed.data;
 }
 
-const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
-
 async function create(path: string, options: RunOptions): Promise<Stored> {
-  const { conf, append } = chooseTarget(options, options.append);
-  const { kernelSource, fail } = options;
-  const whole = fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
   const hasThreads = options.schedule !== undefined;
-  const { images } = await prepareTarget({ conf: whole, kernelSource, append, hasThreads });
-  const canaries = findCanaries(images.kernel);
+  const { conf, words, target } = await prepareChosen(options, { hasThreads });
+  const { images, kind = 'own' } = target;
+  const canaries = kind === 'own' ? findCanaries(images.kernel) : undefined;
   const manifest = {
     format: 'kcovbox fuzz campaign' as const,
     version: 1 as const,
-    config: configOf(options, HAS_FAIL_NTH.test(whole)),
-    conf: whole,
-    words: append,
+    config: configOf(options, HAS_FAIL_NTH.test(conf)),
+    conf,
+    ...(kind !== 'own' && { guest: kind }),
+    words,
     append: images.append,
     tail: images.tail ?? '',
     ...(canaries && { canaries }),
   };
   const kernel = images.loaded ?? images.kernel;
-  return createFolder(path, manifest, kernel, images.initrd, descriptionTexts(options.describe));
+  return createFolder(path, manifest, kernel, images.initrd, textsFor(options));
 }
 
 /** Options of `run` that may change when a campaign goes on; all others belong to it. */
@@ -94,17 +86,22 @@ function reopen(path: string, given: readonly string[]): Stored {
 
 export const machineOf = (stored: Stored, engine: RunOptions['engine']): MachineOptions =>
   targetMachine(
-    stored.kernel,
-    stored.initrd,
-    stored.manifest,
+    {
+      kernel: stored.kernel,
+      initrd: stored.initrd,
+      append: stored.manifest.append,
+      tail: stored.manifest.tail,
+      hasThreads: stored.manifest.config.schedule !== undefined,
+      kind: stored.manifest.guest ?? 'own',
+    },
     engine,
-    stored.manifest.config.schedule !== undefined,
   );
 
 function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
   const { manifest, texts, descriptions } = stored;
   const { config, canaries } = manifest;
-  const data = { machine: machineOf(stored, engine), config, canaries, texts };
+  const kind: TargetKind = manifest.guest ?? 'own';
+  const data = { machine: machineOf(stored, engine), kind, config, canaries, texts };
   return new Pool(data, descriptions, Math.min(jobs, config.batches));
 }
 

@@ -1,16 +1,100 @@
-// The kernel that the options of `kcovbox fuzz` ask for, and the words of its command line.
+// The guest that the options of `kcovbox fuzz` ask for: a kernel of kcovbox with words for its
+// command line, or another Linux.
+import type { EngineKind } from '../../emulator/index.ts';
+import { type DescriptionTexts, descriptionTexts, harnessTexts } from '../../host/fuzz/descriptions.ts';
+import {
+  type OtherImages,
+  prepareHarness,
+  prepareOtherTarget,
+  prepareTarget,
+  type Target,
+} from '../../host/fuzz/target.ts';
+import type { GuestImages } from '../../host/guest.ts';
 import { findBug } from '../bugs/rows.ts';
 import { UserError } from '../io/fail.ts';
+import { splitFlags } from '../io/values.ts';
 import { chooseKernel, type RobustOptions } from '../run/robust.ts';
 
-interface Chosen {
-  readonly conf: string;
-  /** All words of the command line. */
-  readonly append: string;
+export interface GuestChoice extends RobustOptions {
+  /** Image of another Linux. */
+  linux?: string;
+  /** A C file with LLVMFuzzerTestOneInput. */
+  harness?: string;
+  cflags?: string;
+  describe?: string[];
+  append?: string;
+  /** Allocations may fail. */
+  fail?: true;
 }
 
-/** Errors: UserError if the kernel is none of Linux, or lacks the bugs that `append` names. */
-export function chooseTarget(options: RobustOptions, append = ''): Chosen {
+export interface Chosen {
+  /** The configuration of the kernel; of another Linux: linux, whose calls it has. */
+  readonly conf: string;
+  /** The user's words of the command line, and those of the checks. */
+  readonly words: string;
+  readonly target: Target<GuestImages | OtherImages>;
+}
+
+/** Names an option that another Linux cannot have; undefined: there is none. */
+function ownOption(options: GuestChoice, hasThreads: boolean): string | undefined {
+  const { conf, kernelSource, kasan, ubsan, lockdep, poison, debug, failNth, hungTask, panicOnWarn } =
+    options;
+  const given: readonly (readonly [string, unknown])[] = [
+    ['--conf', conf],
+    ['--kernel-source', kernelSource],
+    ['--kasan', kasan],
+    ['--ubsan', ubsan],
+    ['--lockdep', lockdep],
+    ['--poison', poison],
+    ['--debug', debug],
+    ['--fail-nth', failNth],
+    ['--hung-task', hungTask],
+    ['--panic-on-warn', panicOnWarn],
+    ['--fail', options.fail],
+    ['two threads', hasThreads || undefined],
+  ];
+  return given.find(([, value]) => value !== undefined)?.[0];
+}
+
+/** The descriptions for what the options name. Errors: as `descriptionTexts`. */
+export const textsFor = ({ harness, describe }: GuestChoice): DescriptionTexts =>
+  harness === undefined ? descriptionTexts(describe) : harnessTexts(describe);
+
+export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
+
+/**
+ * Builds what is missing. Errors: UserError if the kernel is none of Linux, or lacks the bugs that
+ * `append` names; those of `prepareTarget` and `prepareOtherTarget`.
+ */
+export async function prepareChosen(
+  options: GuestChoice,
+  how: { readonly hasThreads?: boolean; readonly engine?: Exclude<EngineKind, 'lockstep'> } = {},
+): Promise<Chosen> {
+  const { linux, harness, append = '' } = options;
+  if (linux !== undefined && harness !== undefined)
+    throw new UserError(`--linux ${linux} and --harness ${harness} are two targets; omit one of them`);
+  if (options.cflags !== undefined && harness === undefined)
+    throw new UserError('--cflags is for the C file of --harness');
+  const given = linux === undefined ? `--harness ${harness}` : `--linux ${linux}`;
+  const isOwn = linux === undefined && harness === undefined;
+  const wrong = isOwn ? undefined : ownOption(options, how.hasThreads === true);
+  if (wrong !== undefined)
+    throw new UserError(`${given}: ${wrong} is for the kernels of kcovbox; omit one of the two`);
+  if (linux !== undefined)
+    return { conf: 'linux', words: append, target: await prepareOtherTarget({ linux, append, ...how }) };
+  if (harness !== undefined) {
+    if (append !== '') throw new UserError(`${given}: --append is for a kernel; omit it`);
+    const cflags = splitFlags(options.cflags);
+    return { conf: 'linux', words: '', target: await prepareHarness({ harness, cflags, ...how }) };
+  }
+  const { conf, append: words } = chooseTarget(options, append);
+  const whole = options.fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
+  const { kernelSource } = options;
+  const target = await prepareTarget({ conf: whole, kernelSource, append: words, ...how });
+  return { conf: whole, words, target };
+}
+
+function chooseTarget(options: RobustOptions, append: string): { conf: string; append: string } {
   const { conf: wanted } = options;
   if (wanted !== undefined && !wanted.split('+').includes('linux'))
     throw new UserError(

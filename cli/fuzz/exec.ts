@@ -10,19 +10,18 @@ import {
   parseProgram,
   programC,
 } from '../../fuzz/index.ts';
-import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
-import { readText } from '../../host/input.ts';
+import { loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { openTarget } from '../../host/fuzz/target.ts';
+import { readInput, readText } from '../../host/input.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import type { RobustOptions } from '../run/robust.ts';
-import { chooseTarget } from './choose.ts';
+import { type Chosen, type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 
-export interface ExecOptions extends RobustOptions {
-  describe?: string[];
-  append?: string;
+export interface ExecOptions extends GuestChoice {
+  /** Symbols of another Linux. */
+  vmlinux?: string;
   c?: true;
   functions?: true;
   runs?: number;
@@ -42,19 +41,18 @@ const valueText = (value: bigint | undefined): string => {
 
 export async function execProgram(path: string, options: ExecOptions): Promise<number> {
   const text = readText(path, 'program', PROGRAM_MAX);
-  const program = parseProgram(text, loadDescriptions(descriptionTexts(options.describe)), path);
+  const program = parseProgram(text, loadDescriptions(textsFor(options)), path);
   if (options.runs !== undefined) return sweep(program, options.runs, options);
   if (options.c) {
     writeTo('-', programC(program, `from ${path.replace(/.*[/\\]/, '')}`));
     return 0;
   }
-  const { kernelSource, append } = options;
-  const hasThreads = program.schedule !== undefined;
-  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource, hasThreads });
+  const symbolsOf = symbolSource(options);
+  const { target } = await prepareChosen(options, { hasThreads: program.schedule !== undefined });
   const executor = openTarget(target);
   const execution = executor.execute(program, 'pc', true);
   const title = crashOf(program, execution);
-  const symbolizer = options.functions && new Symbolizer(new Elf(target.images.kernel, 'kernel'));
+  const symbolizer = symbolsOf && new Symbolizer(symbolsOf(target.images));
   const lines = execution.calls.map((call, i) => {
     const { begin, end, value, hasBegun } = call;
     if (!hasBegun) return `${program.calls[i]!.type.name}: did not begin\n`;
@@ -72,12 +70,31 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   return title === undefined ? 0 : 1;
 }
 
+/** Where the names of functions come from; undefined: none are wanted. */
+function symbolSource({
+  functions,
+  linux,
+  vmlinux,
+  harness,
+}: ExecOptions): ((images: Chosen['target']['images']) => Elf) | undefined {
+  if (vmlinux !== undefined && linux === undefined)
+    throw new UserError('fuzz exec: --vmlinux is for --linux');
+  if (!functions) return undefined;
+  if (harness !== undefined)
+    return images => new Elf('program' in images ? images.program : images.kernel, harness);
+  if (linux === undefined) return ({ kernel }) => new Elf(kernel, 'kernel');
+  if (vmlinux === undefined)
+    throw new UserError('fuzz exec: an Image has no names of functions; give its --vmlinux FILE');
+  const elf = new Elf(readInput(vmlinux, 'vmlinux'), vmlinux);
+  return () => elf;
+}
+
 /** Runs the program with the seeds 1 to `runs` of each order, and counts what goes wrong. */
 async function sweep(program: Program, runs: number, options: ExecOptions): Promise<number> {
-  const { kernelSource, append, schedule: orders = ORDERS } = options;
+  const { schedule: orders = ORDERS } = options;
   if (!program.schedule)
     throw new UserError('fuzz exec --runs: the program has one thread, so all its runs are equal');
-  const target = await prepareTarget({ ...chooseTarget(options, append), kernelSource, hasThreads: true });
+  const { target } = await prepareChosen(options, { hasThreads: true });
   const executor = openTarget(target, { canaries: findCanaries(target.images.kernel) });
   const line = progressLine();
   let [text, all] = ['', 0];
@@ -112,7 +129,9 @@ function functions(symbolizer: Symbolizer, executor: Executor, call: Execution['
     const at = 2 + HALVES.pc * n;
     // An address is the signed value of its 64 bits; the record has the one behind the hook's call.
     const addr = (area[at + 1]! | 0) * 0x1_0000_0000 + area[at]! - 1;
-    for (const { function: name } of symbolizer.frames(addr).slice(-1)) names.add(name);
+    // A kernel without debug information has labels of the assembler between its functions.
+    for (const { function: name } of symbolizer.frames(addr).slice(-1))
+      if (!name.startsWith('.L')) names.add(name);
   }
   return [...names].join(' ');
 }

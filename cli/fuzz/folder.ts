@@ -4,7 +4,7 @@
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type * as z from 'zod';
-import { Choice, type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
+import { Choice, type Crash, type Descriptions, inputOf, parseProgram, programC } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { readInput, readText } from '../../host/input.ts';
 import { canonicalJson } from '../../run/canonical.ts';
@@ -198,18 +198,20 @@ function writeBug(stored: Stored, { bug, text, execution }: BugFind): void {
   writeFind(join(stored.path, BUGS, bug), filesOf(stored, bug, text, execution));
 }
 
-const filesOf = (
-  { descriptions }: Stored,
-  title: string,
-  text: string,
-  execution: number,
-): Record<string, string> => ({
-  'execution.txt': `${execution}\n`,
-  'program.txt': text,
-  'repro.c': programC(parseProgram(text, descriptions), title),
-});
+type Files = Readonly<Record<string, string | Uint8Array>>;
 
-function writeFind(folder: string, files: Readonly<Record<string, string>>): void {
+function filesOf({ descriptions, manifest }: Stored, title: string, text: string, execution: number): Files {
+  const program = parseProgram(text, descriptions);
+  const isHarness = manifest.guest === 'harness';
+  return {
+    'execution.txt': `${execution}\n`,
+    'program.txt': text,
+    // For a harness anywhere else: what its last call was given.
+    ...(isHarness ? { 'input.bin': inputOf(program) } : { 'repro.c': programC(program, title) }),
+  };
+}
+
+function writeFind(folder: string, files: Files): void {
   makeFolders(folder);
   for (const [name, contents] of Object.entries(files))
     if (!existsSync(join(folder, name))) writeFile(join(folder, name), contents);

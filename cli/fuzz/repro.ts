@@ -1,9 +1,11 @@
 // `kcovbox fuzz repro`: the C program of each crash, compiled and run by `kcovbox run` on the
 // campaign's kind of kernel. Where it shows the same title, its run is recorded as a capsule.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { titleOf } from '../../fuzz/index.ts';
+import { OTHER_RAM_BYTES, otherInitrd } from '../../host/fuzz/target.ts';
 import { readCanaries } from '../../run/bugs/canaries.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
 import type { Ended } from '../../run/many/outcome.ts';
@@ -12,7 +14,7 @@ import { bugWords, runProgram } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { BUGS, readFolder } from './folder.ts';
+import { BUGS, readFolder, type Stored } from './folder.ts';
 import { findOrder } from './race.ts';
 
 /** The title of a hang, before the name of the call. */
@@ -75,9 +77,77 @@ async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest
   return true;
 }
 
+/** Instructions in which another Linux comes to its first process. */
+const OTHER_BOOT = 4_000_000_000;
+
+/** The words of `kcovbox boot` that run the program of a crash on another Linux. */
+async function otherWords(dir: string, { path, manifest }: Stored, scratch: string): Promise<string[]> {
+  const initrd = join(scratch, 'initrd.bin');
+  writeFileSync(initrd, await otherInitrd(join(dir, 'repro.c')));
+  const images = ['-kernel', join(path, 'kernel.bin'), '-initrd', initrd, '-append', manifest.append];
+  const budget = String(OTHER_BOOT + budgetOf(dir, manifest));
+  return ['boot', '-m', `${OTHER_RAM_BYTES / 2 ** 20}M`, '-no-reboot', ...images, '--max-insns', budget];
+}
+
+type Titled = (status: number, console: string) => string | undefined;
+
+/** The words of `kcovbox run` for the same on a kernel of the campaign's configuration. */
+async function ownWords(dir: string, manifest: CampaignManifest, titled: Titled): Promise<string[]> {
+  const { conf, words } = manifest;
+  const program = join(dir, 'repro.c');
+  const maxInsns = budgetOf(dir, manifest);
+  const order = orderOf(dir);
+  const title = titleIn(dir);
+  const shows = ({ result, text }: Ended): boolean => titled(verdict(result).status, text) === title;
+  const run = { conf, append: words, order: order!, maxInsns };
+  const harts = order === undefined ? [] : await findOrder(program, run, shows);
+  const append = words === '' ? [] : ['--append', words];
+  const limit = ['--max-insns', String(maxInsns)];
+  return [
+    'run',
+    '--no-symbolize',
+    '--conf',
+    conf,
+    ...append,
+    ...limit,
+    ...(harts ?? ['--smp', '2']),
+    program,
+  ];
+}
+
+const titleIn = (dir: string): string => readFileSync(join(dir, 'title.txt'), 'utf8').trim();
+
+/** The title that the C program shows; its run is recorded. */
+async function shownTitle(dir: string, stored: Stored): Promise<string | undefined> {
+  const title = titleIn(dir);
+  // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
+  const titled: Titled = (status, console) =>
+    titleOf(
+      status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done',
+      console,
+      title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined,
+    );
+  const scratch = mkdtempSync(join(tmpdir(), 'kcovbox-repro-'));
+  try {
+    const [verb = '', ...words] =
+      stored.manifest.guest === 'other'
+        ? await otherWords(dir, stored, scratch)
+        : await ownWords(dir, stored.manifest, titled);
+    const { status, console } = await kcovbox([verb, '--record', join(dir, 'repro.kcapsule'), ...words]);
+    return titled(status, console);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
 /** The crashes and historical bugs of a campaign, by folder. */
 export async function reproduce(path: string): Promise<number> {
-  const { manifest } = readFolder(path);
+  const stored = readFolder(path);
+  if (stored.manifest.guest === 'harness')
+    throw new UserError(
+      `fuzz repro ${path}: a harness has no C program; run its crash with kcovbox fuzz exec --harness FILE ` +
+        `${path}/crashes/*/program.txt`,
+    );
   const crashes = join(path, 'crashes');
   const names = existsSync(crashes) ? readdirSync(crashes).sort() : [];
   const bugs = existsSync(join(path, BUGS)) ? readdirSync(join(path, BUGS)).sort() : [];
@@ -86,41 +156,15 @@ export async function reproduce(path: string): Promise<number> {
   for (const [i, name] of names.entries()) {
     line.show(`${i} of ${names.length}`);
     const dir = join(crashes, name);
-    const title = readFileSync(join(dir, 'title.txt'), 'utf8').trim();
-    const budget = String(budgetOf(dir, manifest));
-    const capsule = join(dir, 'repro.kcapsule');
-    const words = manifest.words === '' ? [] : ['--append', manifest.words];
-    const common = [
-      ...words,
-      '--no-symbolize',
-      '--conf',
-      manifest.conf,
-      '--max-insns',
-      budget,
-      '--record',
-      capsule,
-    ];
-    const program = join(dir, 'repro.c');
-    // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
-    const titled = (status: number, console: string): string | undefined =>
-      titleOf(
-        status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done',
-        console,
-        title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined,
-      );
-    const order = orderOf(dir);
-    const run = { conf: manifest.conf, append: manifest.words, order: order!, maxInsns: Number(budget) };
-    const shows = ({ result, text }: Ended): boolean => titled(verdict(result).status, text) === title;
-    const harts = order === undefined ? [] : await findOrder(program, run, shows);
-    const { status, console } = await kcovbox(['run', ...common, ...(harts ?? ['--smp', '2']), program]);
-    const found = titled(status, console);
+    const title = titleIn(dir);
+    const found = await shownTitle(dir, stored);
     const isSame = found === title;
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
   }
   for (const [i, bug] of bugs.entries()) {
     line.show(`${names.length + i} of ${names.length + bugs.length}`);
-    const isSame = await reproduceBug(join(path, BUGS, bug), bug, manifest);
+    const isSame = await reproduceBug(join(path, BUGS, bug), bug, stored.manifest);
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${bug}${isSame ? '' : ': the C program does not trigger it'}\n`;
   }

@@ -8,6 +8,7 @@ import {
   Executor,
   runBatch,
   State,
+  type TargetKind,
 } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import type { CanaryTable } from '../../run/bugs/canaries.ts';
@@ -16,6 +17,7 @@ import { dataOf, serve } from '../io/threads.ts';
 
 export interface WorkerData {
   readonly machine: MachineOptions;
+  readonly kind: TargetKind;
   readonly config: CampaignConfig;
   readonly canaries: CanaryTable | undefined;
   readonly texts: DescriptionTexts;
@@ -32,18 +34,21 @@ export type Answer =
   | { readonly kind: 'cover'; readonly elements: readonly (readonly number[])[] };
 
 /** The executor that a campaign's configuration asks for. */
-export const executorFor = (
-  machine: MachineOptions,
-  { budget, snapshots }: CampaignConfig,
-  canaries?: CanaryTable,
-): Executor => new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
+export const executorFor = ({ machine, kind, config, canaries }: Omit<WorkerData, 'texts'>): Executor =>
+  new Executor({
+    machine,
+    kind,
+    budget: config.budget,
+    reset: config.snapshots ? 'snapshot' : 'boot',
+    canaries,
+  });
 
 /** Serves tasks until the main thread ends. */
 export function serveBatches(): void {
-  const { machine, config, canaries, texts } = dataOf<WorkerData>();
-  const state = new State(config, loadDescriptions(texts));
+  const data = dataOf<WorkerData>();
+  const state = new State(data.config, loadDescriptions(data.texts));
   let executor: Executor | undefined;
-  const open = (): Executor => (executor ??= executorFor(machine, config, canaries));
+  const open = (): Executor => (executor ??= executorFor(data));
   serve((task: Task): Answer | undefined => {
     if (task.kind === 'batch') return { kind: 'batch', result: runBatch(state, open(), task.batch) };
     if (task.kind === 'cover')

@@ -32,11 +32,18 @@ const withKernel = (command: Command): Command =>
   addRobustOptions(
     command
       .option('--conf <name>', 'kernel configuration, which begins with linux')
-      .option('--kernel-source <dir>', 'build the kernel from this tree'),
+      .option('--kernel-source <dir>', 'build the kernel from this tree')
+      .option('--linux <image>', 'a Linux with KCOV of your own, instead of a kernel of kcovbox'),
   );
 
-function addRun(command: Command): void {
+/** Or code of the user's own. */
+const withTarget = (command: Command): Command =>
   withKernel(command)
+    .option('--harness <file>', 'a C file with LLVMFuzzerTestOneInput, instead of a kernel')
+    .option('--cflags <flags>', 'more compiler flags for it, separated by blanks');
+
+function addRun(command: Command): void {
+  withTarget(command)
     .description('begin a campaign in a new folder, or go on with the one that is there')
     .argument('<dir>', 'folder of the campaign')
     .addOption(
@@ -70,6 +77,8 @@ function addRun(command: Command): void {
         '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
         '  kcovbox fuzz run --conf linux+kasan+ubsan+debug+bugs --append bugs=all campaign\n' +
         '  kcovbox fuzz run --kasan --lockdep --schedule pos races\n' +
+        '  kcovbox fuzz run --linux arch/riscv/boot/Image -n 20000 linux\n' +
+        '  kcovbox fuzz run --harness examples/fuzz/parse.c parse\n' +
         '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
         ROBUST_HELP,
     )
@@ -126,12 +135,13 @@ function addBench(command: Command): void {
 }
 
 function addExec(command: Command): void {
-  withKernel(command)
+  withTarget(command)
     .description('execute one program, and print its calls; or print it as C')
     .argument('<file>', 'text of a program')
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
     .option('--append <text>', 'more words of the kernel command line')
     .option('--functions', 'print the functions of the kernel that each call entered')
+    .option('--vmlinux <file>', 'of the Image of --linux, for --functions')
     .addOption(
       new Option(
         '--runs <n>',

@@ -10,7 +10,7 @@ import { comparisonsOf, constantsOf } from '../guide/hints.ts';
 import { type Step, steps } from '../guide/steps.ts';
 import { Generator } from '../program/generate.ts';
 import { type Mutation, mutate } from '../program/mutate.ts';
-import { copyProgram, isRace, type Program, removeCall } from '../program/program.ts';
+import { copyProgram, isRace, keepExact, type Program, removeCall } from '../program/program.ts';
 import { arrange } from '../program/race.ts';
 import { Random } from '../program/random.ts';
 import { programText } from '../program/text.ts';
@@ -85,7 +85,7 @@ class Batch {
     while (this.#left > 0) {
       const source = this.#source();
       const program = this.#next(source);
-      if (!program) continue;
+      if (!program || !keepExact(program)) continue;
       const kept = this.#entries.length;
       this.#try(program);
       this.#yields[source][0]++;

@@ -129,6 +129,15 @@ function inRegister(type: Type, value: bigint): bigint {
   return width === 4 ? BigInt.asUintN(64, BigInt.asIntN(32, value)) : value;
 }
 
+/** The memory to which the first argument of the last call points. */
+export function inputOf({ calls }: Program): Uint8Array {
+  const { type, args } = calls.at(-1)!;
+  const [{ type: first }, arg] = [type.args[0]!, args[0]!];
+  if (first.kind !== 'pointer' || arg.kind !== 'pointer' || !arg.to) return new Uint8Array();
+  const { arena } = encode({ calls: [calls.at(-1)!] });
+  return arena.slice(0, sizeOf(first.to, arg.to));
+}
+
 /**
  * `hasThreads`: the agent has a second thread, which makes its own calls; otherwise one thread
  * makes all calls in their order. Errors: FuzzError when the agent has no room for it.

@@ -15,10 +15,14 @@ import { FuzzError } from '../language/types.ts';
 import { isRace, type Program } from '../program/program.ts';
 import { encode } from './encode.ts';
 import { CONTROL, LAYOUT, MARK } from './layout.ts';
+import { CopiedRecords, HALVES, halvesAt, type Mode, OwnRecords, type Records } from './records.ts';
 import { meet, takeTurns, waitsFor } from './threads.ts';
 
-/** The records of kcov during a program: points of the kernel, or comparisons. */
-export type Mode = 'pc' | 'cmp';
+/**
+ * own: a kernel of kcovbox; other: another Linux with KCOV, the agent being its first process;
+ * harness: code of the user's own, in the agent.
+ */
+export type TargetKind = 'own' | 'other' | 'harness';
 
 /** How an execution ended. */
 export type End =
@@ -63,6 +67,8 @@ export interface Execution {
 export interface ExecutorOptions {
   /** The guest: a kernel of dialect linux, and the agent as its program. */
   readonly machine: MachineOptions;
+  /** Default: own. */
+  readonly kind?: TargetKind;
   /** Instructions after which a call hangs. */
   readonly budget?: number;
   /** 'boot': no snapshot; the guest boots for each program. To see what snapshots are worth. */
@@ -86,21 +92,14 @@ const LINE_MAX = 200;
 const MEETING_STEP = 128;
 const MEETING_MAX = 8192;
 const PAGE = 4096;
-const MODE_BITS = { pc: 1, cmp: 2 } as const;
-const CONTEXT_MODE = 0;
-const CONTEXT_AREA = 8;
-/** Halves of a record: a point, or type, two operands and the place. */
-export const HALVES = { pc: 2, cmp: 8 } as const;
 
 export class Executor {
   readonly machine: Machine;
-  /** Records of the agent's calls, in halves; the first two are their number. */
-  readonly area: Uint32Array;
-  readonly extra: Uint32Array;
+  readonly #records: Records;
+  readonly #kind: TargetKind;
   readonly #budget: number;
   readonly #reset: 'snapshot' | 'boot';
   readonly #base: ReturnType<Machine['snapshot']>;
-  readonly #context: number;
   readonly #control: readonly number[];
   /** Of the second thread; undefined: the agent has none. */
   readonly #other: { readonly control: readonly number[]; readonly records: Uint32Array } | undefined;
@@ -114,7 +113,8 @@ export class Executor {
   executions = 0;
 
   /** Errors: HostError when the guest does not come as far as the agent. */
-  constructor({ machine, budget = BUDGET, reset = 'snapshot', canaries }: ExecutorOptions) {
+  constructor({ machine, kind = 'own', budget = BUDGET, reset = 'snapshot', canaries }: ExecutorOptions) {
+    this.#kind = kind;
     this.#budget = budget;
     this.#reset = reset;
     this.machine = createMachine({
@@ -126,23 +126,42 @@ export class Executor {
     const atPowerOn = reset === 'boot' ? this.machine.snapshot() : undefined;
     this.#boot();
     const m = this.machine;
-    const device = m.board.kcov?.contextOf(m.scheduler.turn);
-    if (!device) throw new HostError('the agent records nothing: the kernel needs kcov of dialect linux');
-    this.#context = device.address;
     this.#control = this.#pages(LAYOUT.CONTROL, LAYOUT.CONTROL_BYTES);
     this.#arena = this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
-    this.area = this.#halves(Number(m.ram.read64(this.#context + CONTEXT_AREA)), LAYOUT.AREA_WORDS);
-    this.extra = this.#halves(this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8)[0]!, LAYOUT.EXTRA_WORDS);
+    this.#records = kind === 'own' ? this.#own() : this.#copied();
     if (m.harts.length > 1) {
       const control = this.#pages(LAYOUT.OTHER, LAYOUT.CONTROL_BYTES);
-      const records = this.#halves(
-        this.#pages(LAYOUT.OTHER_AREA, LAYOUT.AREA_WORDS * 8)[0]!,
-        LAYOUT.AREA_WORDS,
-      );
+      const [at] = this.#pages(LAYOUT.OTHER_AREA, LAYOUT.AREA_WORDS * 8);
+      const records = halvesAt(m, at!, LAYOUT.AREA_WORDS);
       this.#other = { control, records };
     }
     this.#watch = canaries && new CanaryWatch(m, canaries);
     this.#base = atPowerOn ?? m.snapshot();
+  }
+
+  #own(): Records {
+    const m = this.machine;
+    const device = m.board.kcov?.contextOf(m.scheduler.turn);
+    if (!device) throw new HostError('the agent records nothing: the kernel needs kcov of dialect linux');
+    return new OwnRecords(m, device.address, this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8)[0]!);
+  }
+
+  #copied(): Records {
+    const pages = {
+      area: this.#pages(LAYOUT.AREA, LAYOUT.AREA_WORDS * 8),
+      extra: this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8),
+    };
+    return new CopiedRecords(this.machine, pages, this.#control[0]! + CONTROL.MODE);
+  }
+
+  /** Records of the agent's calls, in halves; the first two are their number. */
+  get area(): Uint32Array {
+    return this.#records.area;
+  }
+
+  /** Those of deferred work. */
+  get extra(): Uint32Array {
+    return this.#records.extra;
   }
 
   #boot(): void {
@@ -154,6 +173,7 @@ export class Executor {
         `the fuzzer's program in the guest did not begin (${result.kind}); the console ends with: ` +
           `${this.#text().trim().split('\n').at(-1)!.slice(-LINE_MAX)}`,
       );
+    this.#printed = 0;
   }
 
   /** Physical addresses of the pages of a part of the agent's memory. */
@@ -164,12 +184,6 @@ export class Executor {
       if (pa === undefined) throw new HostError('the agent has not prepared its memory');
       return pa;
     });
-  }
-
-  #halves(pa: number, words: number): Uint32Array {
-    const { ram } = this.machine;
-    if (!ram.has(pa, words * 8)) throw new HostError('the buffer of kcov is outside RAM');
-    return new Uint32Array(ram.data.buffer, ram.data.byteOffset + pa - ram.base, words * 2);
   }
 
   #write(pages: readonly number[], at: number, bytes: Uint8Array): void {
@@ -200,16 +214,17 @@ export class Executor {
     this.goBack();
     const m = this.machine;
     if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
-    this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, ...words]));
+    this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, 0n, ...words]));
     if (other) this.#write(this.#other!.control, CONTROL.PROGRAM, bytesOf(other));
     this.#write(this.#arena, 0, arena);
     if (this.#only) this.#watch?.enable(this.#only);
-    m.ram.write32(this.#context + CONTEXT_MODE, MODE_BITS[mode]);
+    this.#records.choose(mode);
     this.#isDirty = true;
     this.executions++;
     const before = m.spent;
     const end = other ? this.#race(program) : this.#runTo(MARK.DONE, program, false);
     m.stopsAtMark = undefined;
+    this.#records.collect(mode);
     return {
       end,
       mode,
@@ -279,7 +294,10 @@ export class Executor {
       if (result.kind === 'budget' && m.time >= deadline) return 'asleep';
       if (result.kind === 'budget') continue; // devices had much to do
       if (result.kind === 'halt') return 'asleep';
-      return verdict(result).outcome === 'panic' ? 'panic' : 'ended';
+      // Another Linux restarts the machine behind a panic.
+      const hasPanicked =
+        verdict(result).outcome === 'panic' || (this.#kind === 'other' && result.kind === 'reset');
+      return hasPanicked ? 'panic' : 'ended';
     }
   }
 

@@ -6,6 +6,10 @@ import type { End } from './executor.ts';
 const HELPERS =
   /^(?:mem(?:cpy|set|move|cmp)|str\w*|panic\w*|vpanic|__asan_\w+|kasan_\w+|__ubsan_\w+|lockdebug_\w+|k(?:m|z)alloc|kfree|slab_\w+|spin_(?:un)?lock\w*|mutex_(?:un)?lock\w*|backtrace|trap_\w+)$/;
 
+/** The same of Linux, besides those. */
+const LINUX_HELPERS =
+  /^(?:mem(?:cpy|set|move|cmp|scan|chr)|str\w*|panic|__warn\w*|__die|die|show_\w+|dump_\w+|print_\w+|__show_regs|walk_stackframe|report_\w+|__asan_\w+|kasan_\w+|__kasan_\w+|__ubsan_\w+|__might_\w+|do_trap\w*|handle_exception|_?raw_spin_\w+|mutex_lock\w*|lock_acquire\w*|refcount_warn_saturate|ret_from_exception|__sanitizer_\w+)$/;
+
 /** The function on top of the first backtrace behind `at`. */
 function topFrame(text: string, at: number): string {
   const lines = text.slice(at).split('\n');
@@ -18,6 +22,13 @@ function topFrame(text: string, at: number): string {
   return 'unknown code';
 }
 
+/** The function on top of the trace that another Linux prints behind `at`. */
+function linuxFrame(text: string, at: number): string {
+  for (const [, name] of text.slice(at).matchAll(/^(?:epc : |\[<[0-9a-f]+>\] )([\w.$]+)\+0x/gm))
+    if (!LINUX_HELPERS.test(name!)) return name!.replace(/\.(?:constprop|isra|part|cold)\b.*$/, '');
+  return 'unknown code';
+}
+
 interface Report {
   readonly pattern: RegExp;
   readonly title: (found: RegExpExecArray, text: string) => string;
@@ -26,7 +37,11 @@ interface Report {
 /** Not only at the start of a line: a program may have written part of one to /dev/kmsg. */
 const REPORTS: readonly Report[] = [
   {
-    pattern: /BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+\n(?:(Read|Write|Free) of)?/m,
+    pattern: /harness: (SIG[A-Z]+) behind (0x[0-9a-f]+)$/m,
+    title: ([, signal, point]) => `${signal} behind ${point}`,
+  },
+  {
+    pattern: /BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+(?:\/0x[0-9a-f]+)?\n(?:(Read|Write|Free) of)?/m,
     title: ([, kind, where, access], text) => {
       const place = HELPERS.test(where!) ? topFrame(text, text.indexOf(`KASAN: ${kind}`)) : where;
       return `KASAN: ${kind}${access && access !== 'Free' ? ` ${access}` : ''} in ${place}`;
@@ -43,6 +58,21 @@ const REPORTS: readonly Report[] = [
   {
     pattern: /INFO: task .* blocked .*$/m,
     title: ({ index }, text) => `INFO: task hung in ${topFrame(text, index)}`,
+  },
+  {
+    pattern: /WARNING: CPU: \d+ PID: \d+ at (?:\S+ ([\w.$]+)\+0x)?/m,
+    title: ({ 1: name, index }, text) =>
+      `WARNING in ${name === undefined || LINUX_HELPERS.test(name) ? linuxFrame(text, index) : name}`,
+  },
+  { pattern: /kernel BUG at /m, title: ({ index }, text) => `kernel BUG in ${linuxFrame(text, index)}` },
+  {
+    pattern:
+      /Unable to handle kernel (NULL pointer dereference|paging request|access to user memory)[\w ]* at virtual/m,
+    title: ({ 1: what, index }, text) => `BUG: unable to handle kernel ${what} in ${linuxFrame(text, index)}`,
+  },
+  {
+    pattern: /Kernel panic - not syncing: (.*)$/m,
+    title: ({ 1: what }) => `kernel panic: ${plain(what!)}`,
   },
   {
     pattern: /(WARNING|BUG): (?!KASAN|possible circular)(.*)$/m,
@@ -69,8 +99,12 @@ const plain = (text: string): string =>
     .trim()
     .slice(0, 100);
 
+/** In front of lines, where Linux is built with CONFIG_PRINTK_TIME. */
+const PRINTK_TIME = /^\[ *\d+\.\d{6}\] /gm;
+
 /** The first report on a console; undefined: the kernel has reported nothing. */
-function reportTitle(text: string): string | undefined {
+function reportTitle(printed: string): string | undefined {
+  const text = printed.replaceAll(PRINTK_TIME, '');
   let first: { at: number; title: string } | undefined;
   for (const { pattern, title } of REPORTS) {
     const found = pattern.exec(text);
@@ -84,6 +118,7 @@ export function titleOf(end: End, console: string, call: string | undefined): st
   const report = console === '' ? undefined : reportTitle(console);
   if (report !== undefined) return report;
   if (end === 'panic') return 'kernel panic';
+  if (end === 'hang' && call?.startsWith('test_one_input')) return `hang in ${call}`;
   if (end === 'hang') return `INFO: task hung in sys_${call?.replace(/\$.*/, '') ?? 'unknown'}`;
   return undefined;
 }

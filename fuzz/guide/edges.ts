@@ -1,6 +1,7 @@
 // Coverage of executions as exact sets: each edge is a pair of points that ran one after the other
 // in one call, with no hashing that could make two edges one.
-import { type Execution, type Executor, HALVES } from '../executor/executor.ts';
+import type { Execution, Executor } from '../executor/executor.ts';
+import { HALVES } from '../executor/records.ts';
 
 /** Points are numbered by their place in the kernel: two bytes each, in the low 4 GiB of it. */
 const POINTS = 2 ** 24;

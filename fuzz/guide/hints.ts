@@ -1,7 +1,8 @@
 // Input-to-state correspondence: where an operand of a comparison in the kernel is the value of an
 // argument, the other operand in its place is worth an execution. A switch is one comparison for
 // each of its cases.
-import { type Execution, type Executor, HALVES } from '../executor/executor.ts';
+import type { Execution, Executor } from '../executor/executor.ts';
+import { HALVES } from '../executor/records.ts';
 import { mask } from '../program/program.ts';
 
 /** A comparison that a call has made. */

@@ -1,7 +1,8 @@
 // The systematic changes of a program: each place of each call gets the values at which code often
 // errs, and the operands that the kernel has compared its value with. A campaign makes each step
 // once for a call that succeeds, and once for one that fails, whichever programs contain it: most
-// programs of a corpus repeat the calls of others.
+// programs of a corpus repeat the calls of others. A harness has one call, and what a step is worth
+// depends on the other bytes: there each program has its own steps.
 import type { Called } from '../executor/executor.ts';
 import type { Type } from '../language/types.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type Program,
   visit,
 } from '../program/program.ts';
+import { programText } from '../program/text.ts';
 import { BAD_POINTERS, extremes } from '../program/values.ts';
 import { type Comparison, put, replacements, replacementsIn } from './hints.ts';
 
@@ -31,10 +33,12 @@ export function steps(
   called: readonly Pick<Called, 'value'>[],
 ): Step[] {
   const found = new Map<string, Step>();
+  const isOwn = program.calls.some(({ type }) => type.isExact);
+  const own = isOwn ? ` ${hashOf(programText(program))}` : '';
   const add = (call: number, n: number, what: string, change: (place: Place) => void): void => {
     const { value } = called[call]!;
     const end = value === undefined ? 'stays' : value < ERRORS ? 'returns' : 'fails';
-    const key = `${nameOf(program.calls[call]!)} ${end} ${n} ${what}`;
+    const key = `${nameOf(program.calls[call]!)}${own} ${end} ${n} ${what}`;
     if (!found.has(key)) found.set(key, { key, program: () => copyWith(program, call, n, change) });
   };
   for (const [index, call] of program.calls.entries()) {
@@ -44,6 +48,8 @@ export function steps(
     visit(call, ({ type, arg, direction }) => {
       n++;
       if (direction === 'out') return;
+      const isGiven = type.kind === 'pointer' || type.kind === 'len';
+      if (call.type.isExact && isGiven && call.args.includes(arg)) return;
       const number = numberOf(type, arg, called);
       if (number) {
         const set = (value: bigint): void =>
@@ -62,6 +68,13 @@ export function steps(
     });
   }
   return [...found.values()];
+}
+
+/** FNV-1a, 32 bits, of a text of ASCII. */
+function hashOf(text: string): string {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  return (hash >>> 0).toString(16);
 }
 
 /** With the values that choose what the call does, such as the command of shmctl. */

@@ -48,7 +48,13 @@ class Parser implements TypeScope {
       else if (word === 'strings') this.#strings(c);
       else if (word === 'struct') this.#struct(c);
       else if (word === 'call') this.#call(c);
-      else throw c.error(`"${word}" begins no declaration: resource, flags, values, strings, struct or call`);
+      else if (word === 'exact') {
+        c.take('call');
+        this.#call(c, true);
+      } else
+        throw c.error(
+          `"${word}" begins no declaration: resource, flags, values, strings, struct or [exact] call`,
+        );
       c.end();
     }
   }
@@ -104,8 +110,8 @@ class Parser implements TypeScope {
     this.structs.set(name, { name, fields });
   }
 
-  /** call NAME[$WAY](ARG: TYPE, ...) [-> RESOURCE] */
-  #call(c: Cursor): void {
+  /** [exact] call NAME[$WAY](ARG: TYPE, ...) [-> RESOURCE] */
+  #call(c: Cursor, isExact = false): void {
     const name = this.#fresh(c, this.calls);
     const base = name.replace(/\$.*/, '');
     const row = this.#rows.get(base);
@@ -123,7 +129,7 @@ class Parser implements TypeScope {
       returns = this.resources.get(made);
       if (!returns) throw c.error(`no resource "${made}"`);
     }
-    this.calls.set(name, { name, number: row.number, args, returns, forks: FORKS.has(base) });
+    this.calls.set(name, { name, number: row.number, args, returns, forks: FORKS.has(base), isExact });
   }
 
   #fields(c: Cursor, close: string): Field[] {
@@ -157,7 +163,14 @@ class Parser implements TypeScope {
         type: { kind: 'int', width: 8, low: 0n, high: (1n << 64n) - 1n },
       });
       const fields = Array.from({ length: args }, (_, i) => unknown(i));
-      this.calls.set(name, { name, number, args: fields, returns: undefined, forks: FORKS.has(name) });
+      this.calls.set(name, {
+        name,
+        number,
+        args: fields,
+        returns: undefined,
+        forks: FORKS.has(name),
+        isExact: false,
+      });
     }
     const calls = [...this.calls.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     const byName = new Map(calls.map(call => [call.name, call]));

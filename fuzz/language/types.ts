@@ -72,6 +72,8 @@ export interface CallType {
   readonly returns: Resource | undefined;
   /** The call may return twice. */
   readonly forks: boolean;
+  /** Its pointers lead to what they should, and its lengths are true. */
+  readonly isExact: boolean;
 }
 
 export interface Descriptions {

@@ -212,6 +212,24 @@ export function setLengths(call: Call): void {
   among(call.type.args, call.args);
 }
 
+/**
+ * Sets the lengths of exact calls to what is true. False: a pointer of such a call leads nowhere,
+ * so the program must not be executed.
+ */
+export function keepExact({ calls }: Program): boolean {
+  for (const { type, args } of calls) {
+    if (!type.isExact) continue;
+    for (const [i, { type: own }] of type.args.entries()) {
+      const arg = args[i]!;
+      if (own.kind === 'pointer' && !(arg.kind === 'pointer' && arg.to)) return false;
+      if (own.kind !== 'len' || arg.kind !== 'int') continue;
+      const at = type.args.findIndex(({ name }) => name === own.of);
+      arg.value = mask(BigInt(lengthOf(type.args[at]!.type, args[at]!, own.unit)), own.width);
+    }
+  }
+  return true;
+}
+
 function lengthOf(type: Type, arg: Arg, unit: 'bytes' | 'items'): number {
   if (type.kind === 'pointer' && arg.kind === 'pointer') return arg.to ? lengthOf(type.to, arg.to, unit) : 0;
   return unit === 'items' && arg.kind === 'group' ? arg.items.length : sizeOf(type, arg);

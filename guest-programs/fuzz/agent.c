@@ -13,7 +13,16 @@
  *
  * A second process owns the remote descriptor of kcov and waits; the agent, its child, inherits its
  * common handle, so deferred work of the program's calls is recorded there.
+ *
+ * With -DOTHER_LINUX it is the first process of a Linux that is not kcovbox's own kernel
+ * (guest-programs/fuzz/other-linux.h). There is no /dev/marker, and the host does not know where
+ * that kernel keeps the mode of kcov: the agent chooses it.
+ *
+ * With -DKCOVBOX_HARNESS what is tested is code of the user's own (guest-programs/fuzz/harness.h).
  */
+#ifdef KCOVBOX_HARNESS
+#pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
+#endif
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +44,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef OTHER_LINUX
+#include "other-linux.h"
+#endif
+
 #define CONTROL       0x10000000UL /* program, slots and results */
 #define CONTROL_BYTES 0x8000UL
 #define ARENA         0x20000000UL /* memory to which arguments point */
@@ -49,6 +62,7 @@
 #define MARK_DONE     "2"
 #define MARK_WAKE     "3"
 #define MARK_GO       "4"
+#define MODE_CMP      2 /* of kcov: comparisons */
 #define FD_OTHER      249
 #define FD_MARKER     250
 #define FD_FAIL       251
@@ -79,6 +93,7 @@ struct lane {
     uint64_t slots[MAX_SLOTS];
     struct result results[MAX_CALLS];
     uint64_t settles; /* 1: sleep behind the last call, so that deferred work is done */
+    uint64_t mode;    /* of kcov; only OTHER_LINUX reads it */
     uint64_t program[];
 };
 
@@ -86,6 +101,21 @@ struct lane {
 #define other   ((struct lane *)OTHER)
 #define area    ((volatile uint64_t *)AREA)
 #define extra   ((volatile uint64_t *)EXTRA)
+
+static void end_system(int status);
+
+static void die(const char *what)
+{
+    printf("fuzz agent: %s: %s\n", what, strerror(errno));
+    fflush(stdout);
+    end_system(2);
+}
+
+/* Out of the way of the descriptors that programs open. */
+static bool move_fd(int fd, int to)
+{
+    return fd >= 0 && dup3(fd, to, O_CLOEXEC) == to && close(fd) == 0;
+}
 
 static inline uint64_t call6(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                              uint64_t e, uint64_t f)
@@ -95,23 +125,6 @@ static inline uint64_t call6(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, ui
     asm volatile("ecall"
                  : "+r"(a0)
                  : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5), "r"(a7)
-                 : "memory");
-    return a0;
-}
-
-/* A child ends at once, without its stack, which may be the parent's or none. */
-static inline uint64_t call6_forks(uint64_t nr, const uint64_t v[6])
-{
-    register uint64_t a0 asm("a0") = v[0], a1 asm("a1") = v[1], a2 asm("a2") = v[2],
-                         a3 asm("a3") = v[3], a4 asm("a4") = v[4], a5 asm("a5") = v[5],
-                         a7 asm("a7") = nr;
-    asm volatile("ecall\n\t"
-                 "bnez a0, 1f\n\t"
-                 "li a7, 93\n\t"
-                 "ecall\n"
-                 "1:"
-                 : "+r"(a0), "+r"(a7)
-                 : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
                  : "memory");
     return a0;
 }
@@ -140,6 +153,89 @@ static void fail_nth(uint64_t n)
     call6(SYS_write, FD_FAIL, (uint64_t)text, put_number(text, n), 0, 0, 0);
 }
 
+static void *map(uint64_t at, uint64_t bytes, int flags, int fd)
+{
+    void *p = mmap((void *)at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+    if (p == MAP_FAILED)
+        die("mmap");
+    return p;
+}
+
+#ifdef KCOVBOX_HARNESS
+#include "harness.h"
+#else
+
+/* A child ends at once, without its stack, which may be the parent's or none. */
+static inline uint64_t call6_forks(uint64_t nr, const uint64_t v[6])
+{
+    register uint64_t a0 asm("a0") = v[0], a1 asm("a1") = v[1], a2 asm("a2") = v[2],
+                         a3 asm("a3") = v[3], a4 asm("a4") = v[4], a5 asm("a5") = v[5],
+                         a7 asm("a7") = nr;
+    asm volatile("ecall\n\t"
+                 "bnez a0, 1f\n\t"
+                 "li a7, 93\n\t"
+                 "ecall\n"
+                 "1:"
+                 : "+r"(a0), "+r"(a7)
+                 : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+                 : "memory");
+    return a0;
+}
+
+static void open_kcov(uint64_t words, uint64_t at, int to)
+{
+    if (!move_fd(open("/sys/kernel/debug/kcov", O_RDWR), to))
+        die("/sys/kernel/debug/kcov");
+    if (ioctl(to, KCOV_INIT_TRACE, words))
+        die("KCOV_INIT_TRACE");
+    map(at, words * 8, MAP_SHARED, to);
+}
+
+static void open_extra(void)
+{
+    struct kcov_remote_arg arg = {
+        .trace_mode = KCOV_TRACE_PC, .area_size = EXTRA_WORDS, .common_handle = 1};
+
+    open_kcov(EXTRA_WORDS, EXTRA, FD_EXTRA);
+    if (ioctl(FD_EXTRA, KCOV_REMOTE_ENABLE, &arg))
+        die("KCOV_REMOTE_ENABLE");
+}
+
+static void open_records(void)
+{
+    open_kcov(AREA_WORDS, AREA, FD_KCOV);
+}
+
+static void on_tick(int sig)
+{
+    (void)sig;
+}
+
+static void start_ticks(void)
+{
+    struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
+    struct sigaction act = {.sa_handler = on_tick};
+
+    if (sigaction(SIGALRM, &act, NULL) || setitimer(ITIMER_REAL, &tick, NULL))
+        die("preparation");
+}
+
+static void start_records(void)
+{
+    if (ioctl(FD_KCOV, KCOV_ENABLE, KCOV_TRACE_PC))
+        quit();
+    area[0] = 0;
+}
+
+static inline uint64_t make_call(const struct call *c, const uint64_t v[6])
+{
+    if (c->flags & CALL_FORKS)
+        return call6_forks(c->number, v);
+    return call6(c->number, v[0], v[1], v[2], v[3], v[4], v[5]);
+}
+
+#endif
+
 static inline void do_call(const struct call *c, struct result *result, volatile uint64_t *records)
 {
     uint64_t v[6], value;
@@ -150,10 +246,7 @@ static inline void do_call(const struct call *c, struct result *result, volatile
         fail_nth(c->fail_nth);
     result->begin = records[0];
     result->state = 1;
-    if (c->flags & CALL_FORKS)
-        value = call6_forks(c->number, v);
-    else
-        value = call6(c->number, v[0], v[1], v[2], v[3], v[4], v[5]);
+    value = make_call(c, v);
     result->end = records[0];
     result->value = value;
     result->state = 2;
@@ -178,10 +271,46 @@ static void do_load(const struct store *s)
     control->slots[s->slot] = value;
 }
 
+#ifdef OTHER_LINUX
+
+static void mark(const char *number)
+{
+    mark_finisher((uint32_t)(*number - '0'));
+}
+
+/* Records of the agent itself are behind those that the area counts. */
+static void choose_mode(void)
+{
+    if (control->mode != MODE_CMP)
+        return;
+    call6(SYS_ioctl, FD_KCOV, KCOV_DISABLE, 0, 0, 0, 0);
+    call6(SYS_ioctl, FD_KCOV, KCOV_ENABLE, KCOV_TRACE_CMP, 0, 0, 0);
+    area[0] = 0;
+}
+
+#else
+
 static void mark(const char *number)
 {
     call6(SYS_write, FD_MARKER, (uint64_t)number, 1, 0, 0, 0);
 }
+
+static void prepare_system(void) {}
+
+static void open_marker(void)
+{
+    if (!move_fd(open("/dev/marker", O_WRONLY), FD_MARKER))
+        die("/dev/marker");
+}
+
+static void end_system(int status)
+{
+    _exit(status);
+}
+
+static void choose_mode(void) {}
+
+#endif
 
 #ifdef THREADS
 
@@ -255,36 +384,6 @@ static void execute(struct lane *own, volatile uint64_t *records)
     }
 }
 
-static void die(const char *what)
-{
-    printf("fuzz agent: %s: %s\n", what, strerror(errno));
-    fflush(stdout);
-    _exit(2);
-}
-
-static void *map(uint64_t at, uint64_t bytes, int flags, int fd)
-{
-    void *p = mmap((void *)at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
-    if (p == MAP_FAILED)
-        die("mmap");
-    return p;
-}
-
-/* Out of the way of the descriptors that programs open. */
-static bool move_fd(int fd, int to)
-{
-    return fd >= 0 && dup3(fd, to, O_CLOEXEC) == to && close(fd) == 0;
-}
-
-static void open_kcov(uint64_t words, uint64_t at, int to)
-{
-    if (!move_fd(open("/sys/kernel/debug/kcov", O_RDWR), to))
-        die("/sys/kernel/debug/kcov");
-    if (ioctl(to, KCOV_INIT_TRACE, words))
-        die("KCOV_INIT_TRACE");
-    map(at, words * 8, MAP_SHARED, to);
-}
-
 static void touch(uint64_t at, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i += 4096)
@@ -300,11 +399,6 @@ static void make_files(void)
     int fd = open("f", O_RDWR | O_CREAT, 0666);
     if (fd < 0 || write(fd, "0123456789abcdef0123456789abcdef", 32) != 32 || close(fd))
         die("/tmp/w/f");
-}
-
-static void on_tick(int sig)
-{
-    (void)sig;
 }
 
 #ifdef THREADS
@@ -364,10 +458,7 @@ static void begin_other(void) {}
 
 static void be_tested(void)
 {
-    struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
-    struct sigaction act = {.sa_handler = on_tick};
-
-    open_kcov(AREA_WORDS, AREA, FD_KCOV);
+    open_records();
     /* Shared: behind a fork, the host still finds it where it was. */
     map(CONTROL, CONTROL_BYTES, MAP_SHARED | MAP_ANONYMOUS, -1);
     map(ARENA, ARENA_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -376,16 +467,16 @@ static void be_tested(void)
     touch(AREA, AREA_WORDS * 8);
     touch(EXTRA, EXTRA_WORDS * 8);
     make_files();
-    if (setpgid(0, 0) || sigaction(SIGALRM, &act, NULL) || setitimer(ITIMER_REAL, &tick, NULL))
+    if (setpgid(0, 0))
         die("preparation");
+    start_ticks();
     for (int std = 0; std < 3; std++)
         if (close(std) || open("/dev/null", O_RDWR) != std)
             die("/dev/null");
     begin_other();
-    if (ioctl(FD_KCOV, KCOV_ENABLE, KCOV_TRACE_PC))
-        quit();
-    area[0] = 0;
+    start_records();
     mark(MARK_READY);
+    choose_mode();
     execute(control, area);
     if (control->settles) {
         struct timespec short_time = {0, 1000};
@@ -396,17 +487,13 @@ static void be_tested(void)
 
 int main(void)
 {
-    struct kcov_remote_arg arg = {
-        .trace_mode = KCOV_TRACE_PC, .area_size = EXTRA_WORDS, .common_handle = 1};
     int status;
 
+    prepare_system();
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!move_fd(open("/dev/marker", O_WRONLY), FD_MARKER))
-        die("/dev/marker");
+    open_marker();
     move_fd(open("/dev/fail-nth", O_WRONLY), FD_FAIL); /* where the kernel has it */
-    open_kcov(EXTRA_WORDS, EXTRA, FD_EXTRA);
-    if (ioctl(FD_EXTRA, KCOV_REMOTE_ENABLE, &arg))
-        die("KCOV_REMOTE_ENABLE");
+    open_extra();
     pid_t child = fork();
     if (child < 0)
         die("fork");
@@ -414,5 +501,9 @@ int main(void)
         be_tested();
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    end_system(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
+
+#ifdef KCOVBOX_HARNESS
+#pragma clang attribute pop
+#endif

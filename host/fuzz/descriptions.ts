@@ -26,15 +26,25 @@ function tables(): string[] {
   return all.map(path => readFileSync(path, 'utf8'));
 }
 
+const read = (path: string): Source => ({
+  name: path.replace(/.*[/\\]/, ''),
+  text: readText(path, 'description', BYTES_MAX),
+});
+
 /** `more`: paths of descriptions of the user's. Errors: as `readText`. */
 export function descriptionTexts(more: readonly string[] = []): DescriptionTexts {
   const own = FILES.map(name => join(packageRoot(), 'fuzz', 'descriptions', `${name}.kd`));
-  const sources = [...own, ...more].map(path => ({
-    name: path.replace(/.*[/\\]/, ''),
-    text: readText(path, 'description', BYTES_MAX),
-  }));
-  return { tables: tables(), sources };
+  return { tables: tables(), sources: [...own, ...more].map(read) };
 }
+
+/** The only call of a harness, in the form of the kernel's table: no kernel has this number. */
+const HARNESS_TABLE = 'SYSCALL(1000000, test_one_input, 2)\n';
+
+/** For a harness: its call; `more` may describe what the bytes are. */
+export const harnessTexts = (more: readonly string[] = []): DescriptionTexts => ({
+  tables: [HARNESS_TABLE],
+  sources: [join(packageRoot(), 'fuzz', 'descriptions', 'harness.kd'), ...more].map(read),
+});
 
 /** Errors: FuzzError with file and line. */
 export const loadDescriptions = ({ tables, sources }: DescriptionTexts): Descriptions =>

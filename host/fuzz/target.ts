@@ -1,10 +1,15 @@
-// The guest of a campaign: a kernel of dialect linux with the agent as its program.
+// The guest of a campaign: a kernel of dialect linux with the agent as its program; or another
+// Linux with KCOV and the agent as its first process; or a harness, code of the user's own in the
+// agent.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineKind, MachineOptions } from '../../emulator/index.ts';
-import { Executor, type ExecutorOptions } from '../../fuzz/executor/executor.ts';
-import { packageRoot } from '../../toolchain/index.ts';
-import { type GuestImages, type GuestOptions, prepareGuest } from '../guest.ts';
+import { type EngineKind, isLinuxImage, KcovboxError, type MachineOptions } from '../../emulator/index.ts';
+import { Executor, type ExecutorOptions, type TargetKind } from '../../fuzz/executor/executor.ts';
+import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import { type GuestImages, type GuestOptions, packProgram, prepareGuest } from '../guest.ts';
+import { readInput } from '../input.ts';
 import { imageOptions } from '../machine.ts';
+import { EXECUTABLE } from '../program.ts';
 
 /**
  * Enough for the kernel with all its checks. A call that touches all of it must not look like one
@@ -14,11 +19,27 @@ const RAM_BYTES = 32 * 2 ** 20;
 
 /** Of the agent with a second thread. */
 export const THREADS = '-DTHREADS';
+/** Of the agent of another Linux. */
+const OTHER_LINUX = '-DOTHER_LINUX';
 
-const shapeOf = (hasThreads: boolean): Pick<MachineOptions, 'ramBytes' | 'harts'> => ({
-  ramBytes: RAM_BYTES,
-  harts: hasThreads ? 2 : 1,
-});
+/** Of a user's program, which may allocate. */
+const HARNESS_RAM_BYTES = 64 * 2 ** 20;
+/** Another Linux needs more, and is built with what it needs for its tables. */
+export const OTHER_RAM_BYTES = 128 * 2 ** 20;
+/**
+ * The console is the board's; messages of the boot are not of interest; a panic restarts the
+ * machine, which is how the host sees it. No address is random, as far as the kernel lets us say.
+ */
+const OTHER_WORDS = 'console=ttyS0 quiet panic=-1 nokaslr rdinit=/bin/init';
+
+type Shape = Pick<MachineOptions, 'ramBytes' | 'harts'>;
+
+const shapeOf = (hasThreads: boolean): Shape => ({ ramBytes: RAM_BYTES, harts: hasThreads ? 2 : 1 });
+const SHAPES: Record<TargetKind, (hasThreads: boolean) => Shape> = {
+  own: shapeOf,
+  other: () => ({ ramBytes: OTHER_RAM_BYTES, harts: 1 }),
+  harness: () => ({ ramBytes: HARNESS_RAM_BYTES, harts: 1 }),
+};
 
 export interface TargetOptions {
   /** Kernel configuration, which begins with linux; default: linux. */
@@ -33,17 +54,21 @@ export interface TargetOptions {
   readonly say?: GuestOptions['say'];
 }
 
-export interface Target {
-  readonly images: GuestImages;
+export interface Target<Images = GuestImages> {
+  readonly images: Images;
   readonly machine: MachineOptions;
+  /** Default: own. */
+  readonly kind?: TargetKind;
 }
+
+const fileOf = (name: string): string => join(packageRoot(), 'guest-programs', 'fuzz', name);
+const agentFile = (): string => fileOf('agent.c');
 
 /** Builds what is missing. Errors: as `prepareGuest`. */
 export async function prepareTarget(options: TargetOptions = {}): Promise<Target> {
   const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, say } = options;
   const hasThreads = options.hasThreads === true;
-  const agent = join(packageRoot(), 'guest-programs', 'fuzz', 'agent.c');
-  const images = await prepareGuest(agent, [], {
+  const images = await prepareGuest(agentFile(), [], {
     dialect: 'linux',
     conf,
     kernel,
@@ -57,18 +82,102 @@ export async function prepareTarget(options: TargetOptions = {}): Promise<Target
   return { images, machine: { ...imageOptions(images), ...shapeOf(hasThreads), engine } };
 }
 
-/** The machine of a target whose images and command line a file has kept. */
+export interface OtherTargetOptions extends Pick<TargetOptions, 'append' | 'engine' | 'say'> {
+  /** File of a Linux Image with KCOV. */
+  readonly linux: string;
+}
+
+/** The files and words that a machine gets of another Linux. */
+export type OtherImages = Required<Pick<GuestImages, 'kernel' | 'loaded' | 'initrd' | 'append' | 'tail'>>;
+
+/** A Linux Image with the agent. Errors: KcovboxError if it is none; as `packProgram`. */
+export async function prepareOtherTarget(options: OtherTargetOptions): Promise<Target<OtherImages>> {
+  const { linux, append, engine = 'jit', say } = options;
+  const kernel = readInput(linux, 'kernel');
+  if (!isLinuxImage(kernel))
+    throw new KcovboxError('input', `${linux} is not an Image of Linux for RISC-V (arch/riscv/boot/Image)`);
+  const { initrd } = await packProgram(agentFile(), {
+    dialect: 'linux',
+    cflags: [OTHER_LINUX],
+    name: 'init',
+    say,
+  });
+  const words = [OTHER_WORDS, append].filter(Boolean).join(' ');
+  const images = { kernel, loaded: undefined, initrd, append: words, tail: undefined };
+  return { images, machine: { ...imageOptions(images), ...SHAPES.other(false), engine }, kind: 'other' };
+}
+
+export interface HarnessOptions extends Pick<TargetOptions, 'engine' | 'say'> {
+  /** A C file with LLVMFuzzerTestOneInput. */
+  readonly harness: string;
+  readonly cflags?: readonly string[];
+}
+
+/** Functions that compare strings, whose code has no hooks. */
+const COMPARED = ['memcmp', 'bcmp', 'strcmp', 'strncmp'];
+/** For the compiler, in front of the user's own flags. */
+const HARNESS_FLAGS = [
+  '-DKCOVBOX_HARNESS',
+  '-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION',
+  '-fsanitize-coverage=trace-pc,trace-cmp',
+  '-fno-sanitize-link-runtime',
+  ...COMPARED.flatMap(name => [`-fno-builtin-${name}`, `-Wl,--wrap=${name}`]),
+];
+
+/** A harness with the agent. Errors: as `prepareGuest`. */
+export async function prepareHarness({
+  harness,
+  cflags = [],
+  engine = 'jit',
+  say,
+}: HarnessOptions): Promise<Target> {
+  const images = await prepareGuest(harness, [], {
+    dialect: 'linux',
+    conf: 'linux',
+    say,
+    kcov: 'device',
+    needsSymbols: false,
+    cflags: [...HARNESS_FLAGS, ...cflags, ...agentSources()],
+  });
+  return { images, machine: { ...imageOptions(images), ...SHAPES.harness(false), engine }, kind: 'harness' };
+}
+
+/** The agent beside a harness; the compiler's own list of what it has read leaves it out. */
+function agentSources(): string[] {
+  const names = ['agent.c', 'harness.h'];
+  const version = sha256(names.map(name => readFileSync(fileOf(name), 'utf8')).join('\0'));
+  return [`-DAGENT_VERSION=0x${version.slice(0, 15)}`, agentFile()];
+}
+
+/** The initrd of another Linux that runs the C program at `path`. Errors: as `packProgram`. */
+export async function otherInitrd(path: string): Promise<Uint8Array> {
+  const { program } = await packProgram(path, { dialect: 'linux' });
+  const files = [{ path: 'bin/repro', mode: EXECUTABLE, data: program }];
+  const { initrd } = await packProgram(fileOf('other-init.c'), { dialect: 'linux', name: 'init', files });
+  return initrd;
+}
+
+/** A target as files have kept it. */
+export interface StoredTarget {
+  readonly kernel: Uint8Array;
+  readonly initrd: Uint8Array;
+  readonly append: string;
+  readonly tail: string;
+  readonly hasThreads: boolean;
+  readonly kind: TargetKind;
+}
+
+/** Its machine. */
 export function targetMachine(
-  kernel: Uint8Array,
-  initrd: Uint8Array,
-  { append, tail }: { readonly append: string; readonly tail: string },
+  { kernel, initrd, append, tail, hasThreads, kind }: StoredTarget,
   engine: NonNullable<TargetOptions['engine']>,
-  hasThreads: boolean,
 ): MachineOptions {
   const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
-  return { ...imageOptions(images), ...shapeOf(hasThreads), engine };
+  return { ...imageOptions(images), ...SHAPES[kind](hasThreads), engine };
 }
 
 /** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */
-export const openTarget = ({ machine }: Target, options: Omit<ExecutorOptions, 'machine'> = {}): Executor =>
-  new Executor({ machine, ...options });
+export const openTarget = (
+  { machine, kind = 'own' }: Pick<Target, 'machine' | 'kind'>,
+  options: Omit<ExecutorOptions, 'machine' | 'kind'> = {},
+): Executor => new Executor({ machine, kind, ...options });

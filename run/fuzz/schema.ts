@@ -59,6 +59,12 @@ export const campaignManifest = z.strictObject({
   version: z.literal(1),
   config: campaignConfig,
   conf: z.string().max(255).describe('configuration of the kernel, for the programs of crashes'),
+  guest: z
+    .enum(['other', 'harness'])
+    .optional()
+    .describe(
+      "other: a Linux that was not built by kcovbox; harness: code of the user's own; absent: a kernel of kcovbox",
+    ),
   words: z
     .string()
     .max(1 << 16)

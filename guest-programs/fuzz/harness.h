@@ -1,0 +1,190 @@
+/*
+ * The agent for a program of the user's own: each call of a program is one call of
+ * LLVMFuzzerTestOneInput, and the records are those of the hooks that clang puts into that code
+ * (-fsanitize-coverage=trace-pc,trace-cmp). They have kcov's form, so the host reads them as it
+ * reads those of a kernel. The kernel does not record.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#define FD_CONSOLE 248
+#define MODE_PC    1
+#define MATCH_MAX  64 /* bytes of a comparison of strings that give points */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static bool is_recording; /* the C library compares strings before there is an area */
+static uint64_t last_point;
+
+static inline void add_point(uint64_t point)
+{
+    if (!is_recording)
+        return;
+    uint64_t n = area[0] + 1;
+    last_point = point;
+    if (control->mode != MODE_PC || n >= AREA_WORDS)
+        return;
+    area[n] = point;
+    area[0] = n;
+}
+
+static inline void add_cmp(uint64_t type, uint64_t a, uint64_t b, uint64_t place)
+{
+    if (!is_recording)
+        return;
+    uint64_t n = area[0], at = 1 + 4 * n;
+    if (control->mode != MODE_CMP || at + 4 > AREA_WORDS)
+        return;
+    area[at] = type;
+    area[at + 1] = a;
+    area[at + 2] = b;
+    area[at + 3] = place;
+    area[0] = n + 1;
+}
+
+#define PLACE ((uint64_t)__builtin_return_address(0))
+
+void __sanitizer_cov_trace_pc(void)
+{
+    add_point(PLACE);
+}
+
+#define CMP_HOOKS(bytes, log2)                                                                     \
+    void __sanitizer_cov_trace_cmp##bytes(uint64_t a, uint64_t b)                                  \
+    {                                                                                              \
+        add_cmp(KCOV_CMP_SIZE(log2), a, b, PLACE);                                                 \
+    }                                                                                              \
+    void __sanitizer_cov_trace_const_cmp##bytes(uint64_t a, uint64_t b)                            \
+    {                                                                                              \
+        add_cmp(KCOV_CMP_SIZE(log2) | KCOV_CMP_CONST, a, b, PLACE);                                \
+    }
+CMP_HOOKS(1, 0)
+CMP_HOOKS(2, 1)
+CMP_HOOKS(4, 2)
+CMP_HOOKS(8, 3)
+
+void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
+{
+    uint64_t bits = cases[1], log2 = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+    for (uint64_t i = 0; i < cases[0]; i++)
+        add_cmp(KCOV_CMP_SIZE(log2) | KCOV_CMP_CONST, cases[2 + i], value, PLACE);
+}
+
+/*
+ * Comparisons of strings, whose code has no hooks. The number of equal bytes at the start is a
+ * point of its own, an address that no code has, so that each further byte is progress.
+ */
+static const char matched[MATCH_MAX + 1];
+
+static void compared(const uint8_t *a, const uint8_t *b, size_t n, uint64_t place)
+{
+    size_t equal = 0;
+    while (equal < n && equal < MATCH_MAX && a[equal] == b[equal])
+        equal++;
+    add_point((uint64_t)&matched[equal]);
+    for (size_t at = 0, bytes; at < n && at < MATCH_MAX; at += bytes) {
+        uint64_t log2 = n - at >= 8 ? 3 : n - at >= 4 ? 2 : n - at >= 2 ? 1 : 0, x = 0, y = 0;
+        bytes = 1UL << log2;
+        for (size_t i = bytes; i-- > 0;)
+            x = x << 8 | a[at + i], y = y << 8 | b[at + i];
+        add_cmp(KCOV_CMP_SIZE(log2), x, y, place);
+    }
+}
+
+static size_t shorter(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n < most && a[n] && b[n])
+        n++;
+    return n < most ? n + 1 : n;
+}
+
+int __real_memcmp(const void *a, const void *b, size_t n);
+int __real_strcmp(const char *a, const char *b);
+int __real_strncmp(const char *a, const char *b, size_t n);
+
+int __wrap_memcmp(const void *a, const void *b, size_t n)
+{
+    compared(a, b, n, PLACE);
+    return __real_memcmp(a, b, n);
+}
+
+int __wrap_bcmp(const void *a, const void *b, size_t n)
+{
+    compared(a, b, n, PLACE);
+    return __real_memcmp(a, b, n);
+}
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+    compared((const uint8_t *)a, (const uint8_t *)b, shorter(a, b, MATCH_MAX), PLACE);
+    return __real_strcmp(a, b);
+}
+
+int __wrap_strncmp(const char *a, const char *b, size_t n)
+{
+    compared((const uint8_t *)a, (const uint8_t *)b, shorter(a, b, n), PLACE);
+    return __real_strncmp(a, b, n);
+}
+
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGILL, "SIGILL"},
+    {SIGFPE, "SIGFPE"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+};
+
+/* The title of the crash has the last point: abort(3) itself is the same code for all. */
+static void on_crash(int number)
+{
+    const char *name = "signal";
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (signals[i].number == number)
+            name = signals[i].name;
+    dprintf(FD_CONSOLE, "harness: %s behind 0x%lx\n", name, last_point);
+    _exit(128 + number);
+}
+
+static void open_extra(void)
+{
+    map(EXTRA, EXTRA_WORDS * 8, MAP_SHARED | MAP_ANONYMOUS, -1);
+}
+
+static void open_records(void)
+{
+    map(AREA, AREA_WORDS * 8, MAP_SHARED | MAP_ANONYMOUS, -1);
+    if (!move_fd(dup(1), FD_CONSOLE))
+        die("the console");
+}
+
+static void start_ticks(void)
+{
+    static char stack[16384];
+    static char *names[] = {"harness", NULL}, **argv = names;
+    stack_t other_stack = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    struct sigaction act = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    int argc = 1;
+
+    if (sigaltstack(&other_stack, NULL))
+        die("preparation");
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i].number, &act, NULL);
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
+}
+
+static void start_records(void)
+{
+    area[0] = 0;
+    is_recording = true;
+}
+
+static inline uint64_t make_call(const struct call *c, const uint64_t v[6])
+{
+    (void)c;
+    return (uint64_t)(int64_t)LLVMFuzzerTestOneInput((const uint8_t *)v[0], v[1]);
+}
+
+#endif
