@@ -166,15 +166,33 @@ async function searchWith([, file, from, to]: Fault, directory: string): Promise
 const hash = (text: string): number =>
   [...text].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) | 0, 7);
 
-/** Fails unless the search reports the fault. */
-export async function expectFound(fault: Fault, directory: string): Promise<void> {
+/**
+ * Seeds that show a fault within a hundred programs, for faults that the first seeds show behind
+ * thousands. Where a change of the search moves it, the first seeds find it all the same.
+ */
+const NEAR: Readonly<Record<string, number>> = {
+  'rings may overlap, and a request may go on for ever': 101,
+  'switches have any number of cases': 100,
+  'a request for random bytes has no limit': 115,
+  'the end of the disk is not checked': 102,
+  'work is not paid': 202,
+};
+
+/**
+ * Fails unless the search reports the fault. `isNear`: it begins with the seed that is known to
+ * show it.
+ */
+export async function expectFound(fault: Fault, directory: string, isNear = false): Promise<void> {
   const Search = await searchWith(fault, directory);
+  const near = isNear ? NEAR[fault[0]] : undefined;
+  const doses = [1, 2, 3, 4, 5, 6, 7, 8].map(seed => [seed, 2500] as const);
   let report: string | undefined;
   let programs = 0;
-  for (let seed = 1; seed <= 8 && !report; seed++) {
-    const result = new Search().run(seed, 2500);
+  for (const [seed, most] of near === undefined ? doses : [[near, 100] as const, ...doses]) {
+    const result = new Search().run(seed, most);
     report = result.report;
     programs += result.programs;
+    if (report !== undefined) break;
   }
   expect(report).toBeDefined();
   console.log(
