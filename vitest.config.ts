@@ -22,11 +22,14 @@ const project = (
   test: { name, include, exclude, testTimeout, hookTimeout: 180_000, pool: 'forks' as const, ...more },
 });
 
-// Unit tests that compute or compare texts, and neither run WebAssembly nor use files much: on a
-// further version of Node.js (test/support/again.ts) they would show nothing new.
+// Unit tests that compute, parse or compare texts, and neither run WebAssembly nor use files much:
+// on a further version of Node.js (test/support/again.ts) they would show nothing new.
 const SAME_ON_ALL = [
-  'test/{docs,experiment,fuzz,grade,isa,lab,support,web}/**',
+  'test/{coverage,docs,experiment,fuzz,grade,isa,lab,support,web}/**',
   'test/cli/{docs,help-width,repeated}.test.ts',
+  'test/debug/hostile-images.test.ts',
+  'test/machine/elf.test.ts',
+  'test/{architecture,package-lock}.test.ts',
 ];
 const again = process.env['KCOVBOX_AGAIN'] ? SAME_ON_ALL : [];
 

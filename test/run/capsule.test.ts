@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it, test } from 'vitest';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import { MANIFEST, PARTS } from '../../run/capsule/parts.ts';
 import { type Entry, pack, readZip, writeZip } from '../../run/capsule/zip.ts';
+import { dose } from '../support/again.ts';
 import { mutateCapsule, sealed, withManifest, withPart } from '../support/capsule-mutants.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { BOOT_SAMPLE, HOST, SAMPLE, sampleFile } from './sample.ts';
@@ -16,7 +17,7 @@ import { BOOT_SAMPLE, HOST, SAMPLE, sampleFile } from './sample.ts';
 const FILE = sampleFile();
 const BOOT = sampleFile(BOOT_SAMPLE);
 /** The short dose; `npm run test:slow` replays mutants through the command. */
-const MUTANTS = Number(process.env['KCOVBOX_MUTANTS'] ?? 600);
+const MUTANTS = Number(process.env['KCOVBOX_MUTANTS'] ?? dose(600));
 /** One more than the run of the sample has. */
 const LINKS = Array.from({ length: 3 }, () => '0'.repeat(16));
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
