@@ -20,41 +20,20 @@ import { fileURLToPath } from 'node:url';
 import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
-/** The folders whose TypeScript is part of the bundle. */
-const ROOMS = [
-  'emulator',
-  'devices',
-  'coverage',
-  'debug',
-  'run',
-  'fuzz',
-  'experiment',
-  'host',
-  'toolchain',
-  'cli',
-  'bench',
-];
+/** The command, in one file. */
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
-function newest(dir) {
-  let time = 0;
-  for (const entry of readdirSync(dir, { withFileTypes: true })) {
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) time = Math.max(time, newest(path));
-    else if (/\.(ts|css)$/.test(entry.name)) time = Math.max(time, statSync(path).mtimeMs);
-  }
-  return time;
-}
+/** The files that the bundle was made from: a line each. */
+const INPUTS = join(ROOT, 'dist', 'inputs');
 
 /** True when dist/ holds every source as it is now. */
 export function isFresh() {
-  if (!existsSync(BUNDLE)) return false;
+  if (!existsSync(BUNDLE) || !existsSync(INPUTS)) return false;
   const built = statSync(BUNDLE).mtimeMs;
-  const sources = ROOMS.map(room => join(ROOT, room)).filter(existsSync);
-  return (
-    [join(ROOT, 'package-lock.json')].every(f => statSync(f).mtimeMs <= built) &&
-    sources.every(s => newest(s) <= built)
-  );
+  return readFileSync(INPUTS, 'utf8')
+    .split('\n')
+    .map(name => statSync(join(ROOT, name), { throwIfNoEntry: false }))
+    .every(found => found && found.mtimeMs <= built);
 }
 
 /** Writes a file of dist/ whole or not at all. */
