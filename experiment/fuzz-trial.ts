@@ -7,6 +7,7 @@ import {
   type EpochResult,
   type Executor,
   epochSize,
+  LAYOUT,
   mergeEpoch,
   runBatch,
   State,
@@ -27,7 +28,9 @@ export interface FuzzHost {
 const POINTS = 2 ** 24;
 const KERNEL_BASE = 0xffff_ffff_8000_0000n;
 
-const returnAddress = (point: number): string => `0x${(KERNEL_BASE + BigInt(point) * 2n).toString(16)}`;
+/** `base`: of the kernel, or 0 of a harness, whose code is in the low addresses. */
+const returnAddress = (point: number, base: bigint): string =>
+  `0x${(base + BigInt(point) * 2n).toString(16)}`;
 
 export class FuzzTrial {
   readonly #plan: FuzzPlan;
@@ -87,12 +90,14 @@ export class FuzzTrial {
 
   #see(result: EpochResult, executions: number, instructions: number): void {
     const row = this.#growth.length;
+    const isHarness = this.#variant.target === 'harness';
+    const base = isHarness ? 0n : KERNEL_BASE;
     for (const { elements } of result.entries)
       for (const element of elements) {
         const point = element % POINTS;
-        if (this.#seen.has(point)) continue;
+        if (this.#seen.has(point) || (isHarness && point >= LAYOUT.MATCHED / 2)) continue;
         this.#seen.add(point);
-        this.#points.push([returnAddress(point), row]);
+        this.#points.push([returnAddress(point, base), row]);
       }
     this.#growth.push([executions, instructions, this.#seen.size]);
     const entries = result.entries.map(({ text, execution }) => [text, execution]);

@@ -14,10 +14,15 @@ export const planHash = (plan: ExperimentPlan): string => hashOf(canonicalJson(p
 /** Of any JSON value, with as many digits as an execution or an epoch has in a trial. */
 export const shortHash = (value: unknown): string => hashOf(canonicalJson(value)).slice(0, HASH_DIGITS);
 
+/** The image whose points a variant records. */
+export const codeOf = ({ run: { images }, ...variant }: PlannedVariant): string =>
+  'target' in variant && variant.target === 'harness' ? images.program : images.kernel.sha256;
+
 /** The files of `images/` that a variant needs. */
 export const imagesOf = (variant: PlannedVariant): string[] => [
   variant.run.images.kernel.sha256,
   variant.run.images.initrd,
+  ...(codeOf(variant) === variant.run.images.kernel.sha256 ? [] : [codeOf(variant)]),
   ...('descriptions' in variant ? [variant.descriptions] : []),
 ];
 

@@ -59,6 +59,13 @@ export type ProgramOptions = z.infer<typeof programOptions>;
 /** The options of a campaign of the fuzzer, in the words of `kcovbox fuzz`. */
 export const fuzzOptions = z.strictObject({
   conf: z.string().max(256).optional().describe('kernel configuration, which begins with linux'),
+  harness: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('C file with LLVMFuzzerTestOneInput, relative to this file, instead of a kernel'),
+  cflags: z.array(text).max(256).optional().describe('for the harness'),
   append: text.optional().describe('more words of the kernel command line'),
   calls: campaignConfig.shape.calls
     .unwrap()
@@ -150,6 +157,7 @@ export type PlannedProgram = z.infer<typeof plannedProgram>;
 const plannedFuzz = z.strictObject({
   name,
   run: runDescription.describe('of the guest'),
+  target: z.literal('harness').optional().describe('absent: the kernel'),
   campaign: campaignConfig.omit({ seed: true }),
   descriptions: sha256.describe('of the texts of descriptions, and the tables of system calls'),
 });

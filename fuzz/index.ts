@@ -21,6 +21,7 @@ export {
   type ExecutorOptions,
   type TargetKind,
 } from './executor/executor.ts';
+export { LAYOUT } from './executor/layout.ts';
 export { HALVES } from './executor/records.ts';
 export { titleOf } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';

@@ -7,8 +7,13 @@ import type { FuzzOptions, FuzzPlan, PlannedFuzz, PlannedTrial } from '../../exp
 import type { FinishedTrial } from '../../experiment/trial.ts';
 import { BUDGET, Choice, campaignConfig, Executor, FuzzError } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
-import { type DescriptionTexts, descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { prepareTarget, THREADS } from '../../host/fuzz/target.ts';
+import {
+  type DescriptionTexts,
+  descriptionTexts,
+  harnessTexts,
+  loadDescriptions,
+} from '../../host/fuzz/descriptions.ts';
+import { prepareHarness, prepareTarget, THREADS } from '../../host/fuzz/target.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
@@ -45,18 +50,30 @@ export async function prepareFuzz(
   fail: Fail,
 ): Promise<PlannedFuzz> {
   const conf = options.conf ?? 'linux';
+  const placed = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
+  const hasThreads = options.schedule !== undefined;
+  if (options.harness !== undefined)
+    for (const key of ['conf', 'append', 'fail-nth', 'schedule'] as const)
+      if (options[key] !== undefined) fail(key, 'is for a kernel, not for a harness; omit one of the two');
+  if (options.harness === undefined && options.cflags !== undefined)
+    fail('cflags', 'is for a harness, and there is none');
   try {
     confOf(conf, undefined, 'linux');
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     fail('conf', error.message);
   }
-  const hasThreads = options.schedule !== undefined;
-  const { images: guest, machine } = await prepareTarget({
-    conf,
-    hasThreads,
-    ...(options.append !== undefined && { append: options.append }),
-  });
+  const { images: guest, machine } =
+    options.harness === undefined
+      ? await prepareTarget({
+          conf,
+          hasThreads,
+          ...(options.append !== undefined && { append: options.append }),
+        })
+      : await prepareHarness({
+          harness: placed(options.harness),
+          ...(options.cflags && { cflags: options.cflags }),
+        });
   const run = describe(
     guest,
     {
@@ -68,14 +85,15 @@ export async function prepareFuzz(
       cpu: DEFAULT_EXTENSIONS,
       memory: machine.ramBytes!,
       icount: 0,
-      cflags: hasThreads ? [THREADS] : [],
+      cflags: hasThreads ? [THREADS] : (options.cflags ?? []),
       env: {},
     },
     [],
     false,
   );
-  const more = (options.describe ?? []).map(path => (isAbsolute(path) ? path : join(folder, path)));
-  const texts = descriptionTexts(more);
+  const more = (options.describe ?? []).map(placed);
+  const isHarness = options.harness !== undefined;
+  const texts = isHarness ? harnessTexts(more) : descriptionTexts(more);
   const told = <T>(key: string, body: () => T): T => {
     try {
       return body();
@@ -91,13 +109,15 @@ export async function prepareFuzz(
   images.set(run.images.kernel.sha256, guest.kernel);
   images.set(run.images.initrd, guest.initrd);
   images.set(sha256(bytes), bytes);
-  return { name, run, campaign, descriptions: sha256(bytes) };
+  if (isHarness) images.set(run.images.program, guest.program);
+  const target = isHarness ? { target: 'harness' as const } : {};
+  return { name, run, ...target, campaign, descriptions: sha256(bytes) };
 }
 
 /** Of the last guest: booting it and compiling its code is a part of a trial that others share. */
 let open: { readonly key: string; readonly executor: Executor } | undefined;
 
-function executorFor(folder: Folder, { run, campaign }: PlannedFuzz): Executor {
+function executorFor(folder: Folder, { run, target, campaign }: PlannedFuzz): Executor {
   const { budget, snapshots } = campaign;
   const key = [run.images.kernel.sha256, run.images.initrd, run.kernel.append, budget, snapshots].join(' ');
   if (open?.key === key) return open.executor;
@@ -106,8 +126,9 @@ function executorFor(folder: Folder, { run, campaign }: PlannedFuzz): Executor {
     ['initrd.bin', folder.image(run.images.initrd)],
   ]);
   const machine = machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit'));
-  const canaries = findCanaries(folder.image(run.images.kernel.sha256));
-  const executor = new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
+  const canaries = target ? undefined : findCanaries(folder.image(run.images.kernel.sha256));
+  const kind = target ?? 'own';
+  const executor = new Executor({ machine, kind, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
   open = { key, executor };
   return executor;
 }

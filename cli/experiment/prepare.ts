@@ -2,9 +2,15 @@
 // variant by the hashes of its images.
 import { basename, isAbsolute, join } from 'node:path';
 import { HostError, parseCpu, parseSchedule } from '../../emulator/index.ts';
-import { seedText, trialSeed } from '../../experiment/plan.ts';
+import { codeOf, seedText, trialSeed } from '../../experiment/plan.ts';
 import { Places } from '../../experiment/report/places.ts';
-import type { ExperimentFile, PlannedFuzz, PlannedProgram, ProgramOptions } from '../../experiment/schema.ts';
+import type {
+  ExperimentFile,
+  PlannedFuzz,
+  PlannedProgram,
+  PlannedVariant,
+  ProgramOptions,
+} from '../../experiment/schema.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
@@ -86,28 +92,37 @@ async function prepareProgram(
     ...(options.append !== undefined && { append: options.append }),
   });
   const run = describe(guest, choice, [], false);
-  if (/\.c$/i.test(source)) {
-    const text = readInput(source, 'program');
-    const known = sources.get(basename(source));
-    const isOther = known !== undefined && sha256(known) !== sha256(text);
-    sources.set(isOther ? `${name}-${basename(source)}` : basename(source), text);
-  }
+  if (/\.c$/i.test(source)) keepSource(sources, name, source);
   images.set(run.images.kernel.sha256, guest.kernel);
   images.set(run.images.initrd, guest.initrd);
   return { name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] };
 }
 
-/** Errors: UserError if a function that the file names has no points in any kernel of the plan. */
+/** Keeps the text of a C file that the variant `name` was compiled from. */
+function keepSource(sources: Map<string, Uint8Array>, name: string, path: string): void {
+  const text = readInput(path, 'program');
+  const known = sources.get(basename(path));
+  const isOther = known !== undefined && sha256(known) !== sha256(text);
+  sources.set(isOther ? `${name}-${basename(path)}` : basename(path), text);
+}
+
+/** For messages: the kernel or the harness that a variant records. */
+export const codeTitle = (variant: PlannedVariant): string =>
+  codeOf(variant) === variant.run.images.kernel.sha256
+    ? kernelTitle(variant.run.kernel.conf)
+    : variant.run.program.name;
+
+/** Errors: UserError if a function that the file names has no points in any image of the plan. */
 function checkFunctions({ plan, images }: Prepared, { at }: ReadExperiment): void {
   if (plan.functions.length === 0) return;
-  const kernels = new Map(plan.variants.map(({ run }) => [run.images.kernel.sha256, run.kernel.conf]));
+  const titles = new Map(plan.variants.map(variant => [codeOf(variant), codeTitle(variant)]));
   const known = new Set<string>();
-  for (const [hash, conf] of kernels)
-    for (const name of new Places(images.get(hash)!, kernelTitle(conf)).functionNames()) known.add(name);
+  for (const [hash, title] of titles)
+    for (const name of new Places(images.get(hash)!, title).functionNames()) known.add(name);
   for (const [i, name] of plan.functions.entries())
     if (!known.has(name))
       throw new UserError(
-        `${at(['functions', i])}: functions: the kernel ${[...kernels.values()].join(', ')} has no function ${name} with a point`,
+        `${at(['functions', i])}: functions: ${[...titles.values()].join(', ')} has no function ${name} with a point`,
       );
 }
 
@@ -145,6 +160,9 @@ async function prepareVariants({ file, folder, at }: ReadExperiment): Promise<Pr
     for (const [name, own] of Object.entries(file.variants)) {
       const options = { ...file.fuzz, ...own };
       variants.push(await prepareFuzz(name, options, folder, parts.images, failIn('fuzz', name)));
+      const { harness } = options;
+      if (harness !== undefined)
+        keepSource(parts.sources, name, isAbsolute(harness) ? harness : join(folder, harness));
     }
     return { plan: { ...common, kind: 'fuzz', variants }, ...parts };
   }

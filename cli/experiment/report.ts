@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { reportPage } from '../../experiment/html/page.ts';
-import { trialId } from '../../experiment/plan.ts';
+import { codeOf, trialId } from '../../experiment/plan.ts';
 import { type Results, reportOf, summaryText } from '../../experiment/report/data.ts';
 import { Places } from '../../experiment/report/places.ts';
-import { kernelTitle } from '../../host/kernels.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import type { Folder } from './folder.ts';
 import { openResults } from './open.ts';
+import { codeTitle } from './prepare.ts';
 import { durationText } from './words.ts';
 
 /** The finished trials. Errors: UserError if there is none, or a file is damaged. */
@@ -21,11 +21,11 @@ export function resultsOf(folder: Folder): Results {
       `${folder.path} has no finished trial; kcovbox experiment resume ${folder.path} runs them`,
     );
   const known = new Map<string, Places>();
-  const places = (kernel: string): Places => {
-    let found = known.get(kernel);
+  const places = (code: string): Places => {
+    let found = known.get(code);
     if (!found) {
-      const { conf } = plan.variants.find(({ run }) => run.images.kernel.sha256 === kernel)!.run.kernel;
-      known.set(kernel, (found = new Places(folder.image(kernel), kernelTitle(conf))));
+      const variant = plan.variants.find(of => codeOf(of) === code)!;
+      known.set(code, (found = new Places(folder.image(code), codeTitle(variant))));
     }
     return found;
   };

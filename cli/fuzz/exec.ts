@@ -131,7 +131,7 @@ function functions(symbolizer: Symbolizer, executor: Executor, call: Execution['
     const addr = (area[at + 1]! | 0) * 0x1_0000_0000 + area[at]! - 1;
     // A kernel without debug information has labels of the assembler between its functions.
     for (const { function: name } of symbolizer.frames(addr).slice(-1))
-      if (!name.startsWith('.L')) names.add(name);
+      if (name !== '' && !name.startsWith('.L')) names.add(name);
   }
   return [...names].join(' ');
 }

@@ -1,7 +1,7 @@
 // Everything that the report of an experiment shows, from the plan and the finished trials.
 import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../budget.ts';
-import { planHash, trialId } from '../plan.ts';
+import { codeOf, planHash, trialId } from '../plan.ts';
 import { type ExperimentPlan, type ExperimentTrial, type PlannedFuzz, TRIALS_FEW } from '../schema.ts';
 import { median, medianBand } from '../statistics/median.ts';
 import { effectSize, holm, rankSum } from '../statistics/rank-sum.ts';
@@ -24,7 +24,8 @@ export interface Results {
   readonly plan: ExperimentPlan;
   readonly trials: readonly ExperimentTrial[];
   /** Of the kernel with this SHA-256. */
-  readonly places: (kernel: string) => Places;
+  /** Of the image that `codeOf` names. */
+  readonly places: (code: string) => Places;
 }
 
 type Planned = ExperimentPlan['variants'][number];
@@ -64,10 +65,11 @@ const LISTED = 200;
 export function curvesOf({ plan, trials, places }: Results): Map<string, Curve[]> {
   const byId = new Map(trials.map(trial => [trialId(trial), trial]));
   return new Map(
-    plan.variants.map(({ name, run }) => {
+    plan.variants.map(variant => {
+      const { name } = variant;
       const own = plan.trials.filter(({ variant }) => variant === name);
       const done = own.flatMap(planned => byId.get(trialId(planned)) ?? []);
-      return [name, done.map(trial => curveOf(trial, places(run.images.kernel.sha256)))];
+      return [name, done.map(trial => curveOf(trial, places(codeOf(variant))))];
     }),
   );
 }
@@ -165,7 +167,7 @@ export function reportOf(results: Results): ExperimentReport {
     const others = [...curves].filter(([name]) => name !== planned.name).flatMap(([, theirs]) => theirs);
     const theirs = new Set(others.flatMap(({ lines }) => [...lines]));
     const mine = new Set(own.flatMap(({ lines }) => [...lines]));
-    const known = places(planned.run.images.kernel.sha256);
+    const known = places(codeOf(planned));
     const valuesOf = (metric: Metric) => own.map(curve => grid.map(x => rowAt(curve, axis, x)[metric]));
     const values = perMetric(valuesOf);
     return {

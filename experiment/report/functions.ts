@@ -1,4 +1,5 @@
 // Functions of the kernel in which the variants differ.
+import { codeOf } from '../plan.ts';
 import type { ExperimentPlan } from '../schema.ts';
 import { median } from '../statistics/median.ts';
 import type { Curve } from './curves.ts';
@@ -11,11 +12,11 @@ const ROWS_MAX = 100;
 export function functionRows(
   plan: ExperimentPlan,
   curves: ReadonlyMap<string, readonly Curve[]>,
-  placesOf: (kernel: string) => Places,
+  placesOf: (code: string) => Places,
 ): FunctionRow[] {
-  const groups = plan.variants.map(({ name, run }) => ({
-    own: curves.get(name)!,
-    points: placesOf(run.images.kernel.sha256).functionPoints,
+  const groups = plan.variants.map(variant => ({
+    own: curves.get(variant.name)!,
+    points: placesOf(codeOf(variant)).functionPoints,
   }));
   const keys = new Set(groups.flatMap(({ points }) => [...points.keys()]));
   const rows = [...keys].map((key): FunctionRow => {

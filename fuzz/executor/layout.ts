@@ -14,6 +14,8 @@ export const LAYOUT = {
   OTHER_AREA: 0x1040_0000,
   MAX_CALLS: 64,
   MAX_SLOTS: 128,
+  /** Points of a harness that are at no code: equal bytes of two strings. */
+  MATCHED: 0x1ff_0000,
 } as const;
 
 /** Not of the agent: where programs map memory. */

@@ -58,6 +58,7 @@
 #define EXTRA_WORDS   8192UL
 #define OTHER         0x10010000UL /* control memory of the second thread; its slots are not used */
 #define OTHER_AREA    0x10400000UL /* kcov's records of the second thread */
+#define MATCHED       0x1ff0000UL /* points of a harness that no code has */
 #define MARK_READY    "1"
 #define MARK_DONE     "2"
 #define MARK_WAKE     "3"

@@ -73,16 +73,14 @@ void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
 
 /*
  * Comparisons of strings, whose code has no hooks. The number of equal bytes at the start is a
- * point of its own, an address that no code has, so that each further byte is progress.
+ * point of its own, at an address that no code has, so that each further byte is progress.
  */
-static const char matched[MATCH_MAX + 1];
-
 static void compared(const uint8_t *a, const uint8_t *b, size_t n, uint64_t place)
 {
     size_t equal = 0;
     while (equal < n && equal < MATCH_MAX && a[equal] == b[equal])
         equal++;
-    add_point((uint64_t)&matched[equal]);
+    add_point(MATCHED + 2 * equal);
     for (size_t at = 0, bytes; at < n && at < MATCH_MAX; at += bytes) {
         uint64_t log2 = n - at >= 8 ? 3 : n - at >= 4 ? 2 : n - at >= 2 ? 1 : 0, x = 0, y = 0;
         bytes = 1UL << log2;

@@ -113,3 +113,43 @@ test('a bug is the canary of a historical one, where the kernel has them', () =>
     /^.*tkill\(/m,
   );
 });
+
+test('a harness instead of a kernel: its own functions, and the same from a crate', () => {
+  writeFileSync(
+    join(cwd, 'parse.yaml'),
+    `name: parse
+fuzz: { harness: ${JSON.stringify(join(ROOT, 'examples/fuzz/parse.c'))}, batches: 2, per-batch: 32 }
+variants:
+  without: { comparisons: false }
+  with: {}
+trials: 1
+budget: { executions: 512 }
+functions: [LLVMFuzzerTestOneInput]
+`,
+  );
+  expect(cli('run', '-j', '1', '--dir', 'parse', 'parse.yaml').status).toBe(0);
+  const { stdout } = cli('report', 'parse');
+  const [, points, all] = /^with: 1 of 1 trials, median (\d+) of (\d+) points/m.exec(stdout) ?? [];
+  expect(Number(points)).toBeGreaterThan(3);
+  expect(Number(points)).toBeLessThanOrEqual(Number(all));
+  expect(readFileSync(join(cwd, 'parse', 'report.html'), 'utf8')).toContain('parse.c:LLVMFuzzerTestOneInput');
+  const words = ['--format', 'crate', '--date', '2026-01-02', '--author', 'A'];
+  expect(cli('export', ...words, '-o', 'crate', 'parse').status).toBe(0);
+  expect(readFileSync(join(cwd, 'crate/sources/parse.c'), 'utf8')).toContain('LLVMFuzzerTestOneInput');
+  expect(cli('reproduce', '-o', 'again', 'crate').status).toBe(0);
+});
+
+test.each([
+  ['conf: linux+kasan', /conf: is for a kernel, not for a harness/],
+  ['append: quiet', /append: is for a kernel/],
+  ['schedule: rw', /schedule: is for a kernel/],
+])('%s beside a harness is refused', (line, reason) => {
+  writeFileSync(
+    join(cwd, 'both.yaml'),
+    `name: both\nfuzz:\n  harness: parse.c\n  ${line}\nvariants: { a: {} }\ntrials: 1\nbudget: { executions: 64 }\n`,
+  );
+  const refused = cli('plan', 'both.yaml');
+  expect(refused.status).not.toBe(0);
+  expect(refused.stderr).toMatch(reason);
+  expect(isOneLine(refused.stderr)).toBe(true);
+});
