@@ -27,6 +27,7 @@ export const BUGS = 'bugs';
 const MANIFEST_MAX = 1 << 20;
 const IMAGE_MAX = 256 * 2 ** 20;
 const JOURNAL_MAX = 2 ** 30;
+const TITLE_BYTES_MAX = 1 << 16;
 
 /** A campaign as its folder has it. */
 export interface Stored {
@@ -189,8 +190,17 @@ export const slugOf = (title: string): string =>
     .slice(0, 80);
 
 function writeCrash(stored: Stored, { title, text, execution }: Crash): void {
-  const folder = join(stored.path, 'crashes', slugOf(title));
+  const folder = crashFolder(join(stored.path, 'crashes', slugOf(title)), `${title}\n`);
   writeFind(folder, { 'title.txt': `${title}\n`, ...filesOf(stored, title, text, execution) });
+}
+
+/** Titles may differ in what names of folders lack: foo, __foo and _foo. The first one has `base`. */
+function crashFolder(base: string, title: string): string {
+  for (let n = 1; ; n++) {
+    const folder = n === 1 ? base : `${base}-${n}`;
+    const file = join(folder, 'title.txt');
+    if (!existsSync(file) || readText(file, 'title', TITLE_BYTES_MAX) === title) return folder;
+  }
 }
 
 /** A historical bug that was triggered. */

@@ -132,8 +132,8 @@ function inRegister(type: Type, value: bigint): bigint {
 /** The memory to which the first argument of the last call points. */
 export function inputOf({ calls }: Program): Uint8Array {
   const { type, args } = calls.at(-1)!;
-  const [{ type: first }, arg] = [type.args[0]!, args[0]!];
-  if (first.kind !== 'pointer' || arg.kind !== 'pointer' || !arg.to) return new Uint8Array();
+  const [first, arg] = [type.args[0]?.type, args[0]];
+  if (first?.kind !== 'pointer' || arg?.kind !== 'pointer' || !arg.to) return new Uint8Array();
   const { arena } = encode({ calls: [calls.at(-1)!] });
   return arena.slice(0, sizeOf(first.to, arg.to));
 }

@@ -34,21 +34,25 @@ interface Report {
   readonly title: (found: RegExpExecArray, text: string) => string;
 }
 
-/** Not only at the start of a line: a program may have written part of one to /dev/kmsg. */
+/**
+ * Not only at the start of a line: a program may have written part of one to /dev/kmsg. Each part
+ * that may be any text has a bound, so that what a guest prints costs no more than its length.
+ */
 const REPORTS: readonly Report[] = [
   {
     pattern: /harness: (SIG[A-Z]+) behind (0x[0-9a-f]+)$/m,
     title: ([, signal, point]) => `${signal} behind ${point}`,
   },
   {
-    pattern: /BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+(?:\/0x[0-9a-f]+)?\n(?:(Read|Write|Free) of)?/m,
+    pattern:
+      /BUG: KASAN: (.{1,100}) in ([\w.$?]{1,200})\+0x[0-9a-f]{1,16}(?:\/0x[0-9a-f]{1,16})?\n(?:(Read|Write|Free) of)?/m,
     title: ([, kind, where, access], text) => {
       const place = HELPERS.test(where!) ? topFrame(text, text.indexOf(`KASAN: ${kind}`)) : where;
       return `KASAN: ${kind}${access && access !== 'Free' ? ` ${access}` : ''} in ${place}`;
     },
   },
   {
-    pattern: /UBSAN: (.+) in \S+:\d+:\d+$/m,
+    pattern: /UBSAN: (.{1,64}) in \S{1,200}:\d{1,9}:\d{1,9}$/m,
     title: ({ 1: kind, index }, text) => `UBSAN: ${kind} in ${topFrame(text, index)}`,
   },
   {
@@ -56,7 +60,7 @@ const REPORTS: readonly Report[] = [
     title: ({ index }, text) => `possible deadlock in ${topFrame(text, index)}`,
   },
   {
-    pattern: /INFO: task .* blocked .*$/m,
+    pattern: /INFO: task .{1,100} blocked /m,
     title: ({ index }, text) => `INFO: task hung in ${topFrame(text, index)}`,
   },
   {
@@ -67,7 +71,7 @@ const REPORTS: readonly Report[] = [
   { pattern: /kernel BUG at /m, title: ({ index }, text) => `kernel BUG in ${linuxFrame(text, index)}` },
   {
     pattern:
-      /Unable to handle kernel (NULL pointer dereference|paging request|access to user memory)[\w ]* at virtual/m,
+      /Unable to handle kernel (NULL pointer dereference|paging request|access to user memory)[\w ]{0,80} at virtual/m,
     title: ({ 1: what, index }, text) => `BUG: unable to handle kernel ${what} in ${linuxFrame(text, index)}`,
   },
   {
@@ -78,7 +82,7 @@ const REPORTS: readonly Report[] = [
     pattern: /(WARNING|BUG): (?!KASAN|possible circular)(.*)$/m,
     title: ({ 1: kind, 2: what, index }, text) => `${kind}: ${plain(what!)} in ${topFrame(text, index)}`,
   },
-  { pattern: /panic: hart \d+ thread -?\d+ \(.*?\): (.*)$/m, title: panicTitle },
+  { pattern: /panic: hart \d+ thread -?\d+ \(.{0,64}?\): (.*)$/m, title: panicTitle },
 ];
 
 function panicTitle({ 1: what, index }: RegExpExecArray, text: string): string {
@@ -95,9 +99,13 @@ function panicTitle({ 1: what, index }: RegExpExecArray, text: string): string {
 /** Without what differs between two runs: numbers and addresses. */
 const plain = (text: string): string =>
   text
+    .slice(0, 1000)
     .replace(/0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\b\d+\b/g, 'N')
     .trim()
     .slice(0, 100);
+
+/** Characters of a title. */
+const TITLE_MAX = 200;
 
 /** In front of lines, where Linux is built with CONFIG_PRINTK_TIME. */
 const PRINTK_TIME = /^\[ *\d+\.\d{6}\] /gm;
@@ -110,7 +118,7 @@ function reportTitle(printed: string): string | undefined {
     const found = pattern.exec(text);
     if (found && (!first || found.index < first.at)) first = { at: found.index, title: title(found, text) };
   }
-  return first?.title;
+  return first?.title.slice(0, TITLE_MAX).trimEnd();
 }
 
 /** `call`: the name of the last call that began. Undefined: nothing went wrong. */

@@ -21,6 +21,9 @@ export interface Source {
   readonly text: string;
 }
 
+/** The journal of a campaign names calls. */
+const NAME_MAX = 64;
+
 /** Calls that a program must not make: they end, replace or confuse the agent. */
 const NEVER = new Set(['exit', 'exit_group', 'rt_sigreturn', 'reboot', 'execve', 'execveat']);
 /** Calls that return in a child, too. */
@@ -149,6 +152,8 @@ class Parser implements TypeScope {
 
   #fresh(c: Cursor, known: ReadonlyMap<string, unknown>): string {
     const name = c.word();
+    if (name.length > NAME_MAX)
+      throw c.error(`"${name.slice(0, NAME_MAX)}" goes on: a name has at most ${NAME_MAX} characters`);
     if (known.has(name)) throw c.error(`"${name}" is declared twice`);
     return name;
   }

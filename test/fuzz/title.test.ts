@@ -60,3 +60,35 @@ it.each(TITLES)('%s', (title, console) => {
   const timed = console.replace(/^(?=.)/gm, '[    1.234567] ');
   expect(titleOf('done', timed, 'write')).toBe(title);
 });
+
+/** Parts of reports, again and again, which a regular expression must not try in all ways. */
+const HOSTILE = [
+  'BUG: KASAN: a in ',
+  'UBSAN: a in ',
+  'UBSAN: a in b:1:1:',
+  'INFO: task ',
+  'Unable to handle kernel paging request ',
+  'panic: hart 1 thread 1 (',
+  'WARNING: CPU: 1 PID: 1 at ',
+  'BUG: ',
+];
+
+it.each(HOSTILE)('a console full of "%s" costs little', part => {
+  const before = process.cpuUsage();
+  titleOf('done', part.repeat(65_536 / part.length), 'write');
+  const { user } = process.cpuUsage(before);
+  expect(user).toBeLessThan(1_000_000); // seven seconds, once
+});
+
+it('has a bound, so that the journal can be read again', () => {
+  const long = 'y'.repeat(5000);
+  for (const text of [
+    `BUG: KASAN: bad in ${long.slice(0, 150)}+0x1/0x2\n`,
+    `kernel BUG at a.c:1!\nepc : ${long}+0x1/0x2\n`,
+    `Kernel panic - not syncing: ${'z '.repeat(3000)}\n`,
+  ]) {
+    const title = titleOf('panic', text, 'write')!;
+    expect(title.length).toBeGreaterThan(90);
+    expect(title.length).toBeLessThanOrEqual(200);
+  }
+});

@@ -1,0 +1,76 @@
+// The folder of a campaign: what the names of the finds' folders cannot say.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { appendEpoch, createFolder, readFolder, repairFolder } from '../../cli/fuzz/folder.ts';
+import { harnessTexts } from '../../host/fuzz/descriptions.ts';
+import { type CampaignEpoch, campaignConfig } from '../../run/fuzz/schema.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'kcovbox-folder-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const PROGRAM = 'test_one_input(&"a", 0x1)\n';
+const NONE: [number, number] = [0, 0];
+
+const epochOf = (titles: readonly string[], text: string): CampaignEpoch => ({
+  epoch: 0,
+  entries: [],
+  crashes: titles.map((title, i) => ({ title, text, execution: i + 1 })),
+  words: [],
+  bugs: [],
+  looked: [],
+  steps: [],
+  yields: { new: NONE, change: NONE, step: NONE },
+  units: 1,
+  more: 0,
+  covered: 1,
+});
+
+const begin = (name: string, texts = harnessTexts()) =>
+  createFolder(
+    join(root, name),
+    {
+      format: 'kcovbox fuzz campaign',
+      version: 1,
+      config: campaignConfig.parse({}),
+      conf: 'linux',
+      guest: 'harness',
+      words: '',
+      append: '',
+      tail: '',
+    },
+    new Uint8Array(1),
+    new Uint8Array(1),
+    texts,
+  );
+
+it('each title has a folder, even if names of folders do not tell them apart', () => {
+  const titles = ['WARNING in foo', 'WARNING in __foo', 'WARNING in _foo'];
+  appendEpoch(begin('titles'), epochOf(titles, PROGRAM), 0);
+  const crashes = join(root, 'titles/crashes');
+  const folders = ['warning-in-foo', 'warning-in-foo-2', 'warning-in-foo-3'];
+  const found = () => folders.map(name => readFileSync(join(crashes, name, 'title.txt'), 'utf8').trimEnd());
+  expect(readdirSync(crashes).sort()).toEqual(folders);
+  expect(found()).toEqual(titles);
+  rmSync(join(crashes, 'warning-in-foo-2'), { recursive: true });
+  repairFolder(readFolder(join(root, 'titles')));
+  expect(readdirSync(crashes).sort()).toEqual(folders);
+  expect(found()).toEqual(titles);
+});
+
+it('a crash of a call without a pointer has an empty input', () => {
+  const text = 'call test_one_input$none()\n';
+  const { tables, sources } = harnessTexts();
+  const stored = begin('none', { tables, sources: [...sources, { name: 'more.kd', text }] });
+  appendEpoch(stored, epochOf(['a'], 'test_one_input$none()\n'), 0);
+  expect(readFileSync(join(root, 'none/crashes/a/input.bin')).length).toBe(0);
+});
+
+it('a name that the journal has no room for is refused', () => {
+  const { tables, sources } = harnessTexts();
+  const text = `call test_one_input$${'a'.repeat(200)}()\n`;
+  expect(() => begin('long', { tables, sources: [...sources, { name: 'long.kd', text }] })).toThrow(
+    /^long\.kd:1: "test_one_input\$a+" goes on: a name has at most 64 characters$/,
+  );
+});
