@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { AUDIT } from './audit.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the audit of the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('the page for everybody', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
 
   it(
     'names, roles, keyboard and contrast in all views and dialogs',

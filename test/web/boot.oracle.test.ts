@@ -14,7 +14,7 @@ import { findTool, sha256 } from '../../toolchain/index.ts';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const [CLANG, LD] = [findTool('clang')!, findTool('ld')!];
 const reason = !existsSync(CHROMIUM)
@@ -51,7 +51,7 @@ const POWEROFF = '0x5555';
 const REBOOT = '0x7777';
 
 describe.skipIf(reason)('a whole machine in the page', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-boot-page-'));
   const at = (name: string): string => join(dir, name);
 

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { capsuleOf, PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the console skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -15,7 +15,7 @@ const PROGRAM = 'kcov-openbsd';
 const [ROWS, COLUMNS] = [12, 80];
 
 describe.skipIf(reason)('the console', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
 
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
 import { buildPage, Observed, PATIENCE, WEB } from './built.ts';
+import { BASELINE } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `<kcovbox-run> skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -47,7 +48,7 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
       join(book, 'opener.html'),
       '<!doctype html><title>no run</title><link rel="icon" href="data:,">',
     );
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: [...QUIET, ...BASELINE] });
   }, 600_000);
 
   afterAll(async () => {

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `elements of the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -82,7 +82,7 @@ const WALK = `(async (lists, known) => {
 })`;
 
 describe.skipIf(reason)('elements of the views', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
 
   const press = async (page: Page, ...keys: string[]): Promise<void> => {
     for (const key of keys) {

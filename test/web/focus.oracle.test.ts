@@ -10,13 +10,13 @@ import { ACTS, MOTIONS } from '../../web/views/keys.ts';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { capsuleOf, PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the focus skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('the focus', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-focus-'));
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));

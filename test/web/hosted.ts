@@ -7,6 +7,13 @@ import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
 import { buildPage, Observed, settled, WEB } from './built.ts';
 
+/**
+ * For tests of what the page shows: its WebAssembly stays as V8's first compiler leaves it. The
+ * second one takes a fifth of the processor time of such a test, and ends when the test has ended.
+ * The pages of test/engine, of page.oracle and of the slow tests have both.
+ */
+export const BASELINE: readonly string[] = ['--js-flags=--liftoff-only'];
+
 /** The run and all views are there, or a line says why not. */
 const READY = '.uplot, .message:not(:empty)';
 

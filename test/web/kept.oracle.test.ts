@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `kept lines skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -32,7 +32,7 @@ function expectSame(one: Readonly<Record<string, string>>, other: Readonly<Recor
 }
 
 describe.skipIf(reason)('lines of the last visit', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-kept-'));
   const capsule = join(dir, 'stranger.kcapsule');
 

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
 import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+import { BASELINE } from './hosted.ts';
 import { expectRecorded, INLINED } from './recorded.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the page as one file skipped: no ${CHROMIUM}`;
@@ -26,7 +27,7 @@ describe.skipIf(reason)('the page as one file', () => {
   beforeAll(async () => {
     buildPage();
     writeFileSync(join(dir, 'kcovbox.html'), readFileSync(FILE));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: [...QUIET, ...BASELINE] });
   }, 600_000);
 
   afterAll(async () => {

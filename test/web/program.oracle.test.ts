@@ -9,7 +9,7 @@ import { parseCapsule } from '../../host/capsule.ts';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `programs in the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -28,7 +28,7 @@ int main(void)
 `;
 
 describe.skipIf(reason)('a program that is dropped on the page', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-program-'));
   const at = (name: string): string => join(dir, name);
 

@@ -11,6 +11,7 @@ import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { COMMAND, ROOT } from '../support/command.ts';
 import { buildPage } from './built.ts';
+import { BASELINE } from './hosted.ts';
 
 const reason = !existsSync(CHROMIUM)
   ? `no ${CHROMIUM}`
@@ -41,7 +42,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
     buildPage();
     serve = spawn(process.execPath, [COMMAND, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
     home = await new Promise(done => serve.stdout!.once('data', chunk => done(`${chunk}`.trim())));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: [...QUIET, ...BASELINE] });
   }, 600_000);
 
   afterAll(async () => {
@@ -106,7 +107,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
       go = done;
     });
     await page.route('**/compile*', async route => {
-      const response = await route.fetch();
+      const response = await route.fetch({ timeout: PATIENCE });
       await held;
       await route.fulfill({ response });
     });

@@ -17,7 +17,7 @@ import { readPlace } from '../../web/views/place.ts';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox } from '../support/command.ts';
 import { capsuleOf, PATIENCE, settled, WEB } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `sharing skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -38,7 +38,7 @@ void _start(void)
 `;
 
 describe.skipIf(reason)('sharing a run', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-share-'));
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `source texts skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('source texts', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-texts-'));
   const at = (name: string): string => join(dir, name);
   const example = readFileSync(join(ROOT, 'examples', 'hello.c'), 'utf8');

@@ -6,13 +6,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../coverage/browser.ts';
 import { capsuleOf, PATIENCE, settled } from './built.ts';
-import { hosted } from './hosted.ts';
+import { BASELINE, hosted } from './hosted.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the views skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
 describe.skipIf(reason)('the views', () => {
-  const site = hosted();
+  const site = hosted('/', BASELINE);
 
   const opened = (program: string) => site.at(`#program=${program}`);
   const unitOf = async (page: Page): Promise<number> =>
