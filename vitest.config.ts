@@ -31,20 +31,20 @@ const SAME_ON_ALL = [
   'test/machine/elf.test.ts',
   'test/{architecture,package-lock}.test.ts',
 ];
-const again = process.env['KCOVBOX_AGAIN'] ? SAME_ON_ALL : [];
+/** The recorded runs and the wrong command lines: the tests of a guest that run again. */
+const GUESTS_AGAIN = ['test/capsule/golden.guest.test.ts', 'test/cli/wrong-lines.guest.test.ts'];
+const isAgain = Boolean(process.env['KCOVBOX_AGAIN']);
 
 // vitest asks for a group of its own where the number of workers is another.
-const WAITING = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 1 } };
+const WAITING = isAgain ? COMPUTING : { maxWorkers: 3, sequence: { groupOrder: 0 } };
+const unlike = ['test/**/*.{guest,oracle,slow}.test.ts', ...(isAgain ? SAME_ON_ALL : [])];
 
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['test/**/*.test.ts'], ['test/**/*.{guest,oracle,slow}.test.ts', ...again], 30_000, {
-        isolate: false,
-        ...COMPUTING,
-      }),
-      project('guest', ['test/**/*.guest.test.ts'], [], 180_000, WAITING),
+      project('unit', ['test/**/*.test.ts'], unlike, 30_000, { isolate: false, ...COMPUTING }),
+      project('guest', isAgain ? GUESTS_AGAIN : ['test/**/*.guest.test.ts'], [], 180_000, WAITING),
       project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000, { retry: 1, ...WAITING }),
       project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000, COMPUTING),
     ],

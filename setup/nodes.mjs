@@ -29,15 +29,12 @@ const expectedMajors = () => {
 
 /**
  * Arguments of vitest: `npm test` runs these on each version with KCOVBOX_AGAIN set: the unit
- * tests, but those that are the same everywhere (vitest.config.ts), and with smaller doses
- * (test/support/again.ts), the recorded runs with their hashes, and the wrong command lines. The
- * tests of the tarball and of whole runs start each version themselves; `npm run test:slow` has all
- * tests (test/nodes.slow.test.ts).
+ * tests, but those that are the same everywhere, and with smaller doses (test/support/again.ts),
+ * the recorded runs with their hashes, and the wrong command lines (vitest.config.ts). The tests of
+ * the tarball and of whole runs start each version themselves; `npm run test:slow` has all tests
+ * (test/nodes.slow.test.ts).
  */
-export const NODE_TESTS = [
-  ['--project', 'unit'],
-  ['--project', 'guest', 'test/capsule/golden.guest.test.ts', 'test/cli/wrong-lines.guest.test.ts'],
-];
+export const NODE_TESTS = ['--project', 'unit', '--project', 'guest'];
 
 /** Installs the versions of the lock file; false when this platform or network has none. */
 export function ensureNodes() {
