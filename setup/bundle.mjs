@@ -125,7 +125,7 @@ export async function bundle() {
     ...style,
     entryPoints: ['cli/main.ts'],
     metafile: true,
-    external: ['@alexaltea/capstone-js', 'koffi'],
+    external: ['@alexaltea/capstone-js', 'koffi', 'bullmq', 'ioredis'],
     plugins: [lazyChildProcess, ownFile],
     define: { 'import.meta.url': 'kcovboxUrl', KCOVBOX_EMULATOR: JSON.stringify(emulatorHash()) },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },

@@ -1,14 +1,11 @@
-// A pool of worker processes on this machine. Each is `kcovbox experiment shard --trials -`, which
-// gets one name of a trial, runs it, answers with its name, and gets the next.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+// A pool of worker processes on this machine, each of which gets one trial after the other.
 import { trialId } from '../../experiment/plan.ts';
 import type { PlannedTrial } from '../../experiment/schema.ts';
-import { packageRoot, tell } from '../../toolchain/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import type { Folder } from './folder.ts';
+import { KilledProcess, TrialProcess } from './trial-process.ts';
 
 /** A trial whose worker dies more often than this is not tried again. */
 const ATTEMPTS = 2;
@@ -22,74 +19,48 @@ export async function runPool(
 ): Promise<void> {
   const queue = trials.map(trialId);
   const attempts = new Map<string, number>();
-  const workers = new Set<ChildProcess>();
-  let failure: UserError | undefined;
-  const fail = (error: UserError): void => {
+  const workers = new Set<TrialProcess>();
+  let failure: unknown;
+  const fail = (error: unknown): void => {
     failure ??= error;
     queue.length = 0;
   };
   const stop = (signal: EndingSignal): void => {
-    for (const worker of workers) worker.kill('SIGTERM');
+    for (const worker of workers) worker.kill();
     process.exit(SIGNAL_STATUS[signal]);
   };
   for (const signal of ENDING_SIGNALS) process.on(signal, stop);
 
-  const runWorker = (): Promise<void> =>
-    new Promise(resolve => {
-      const worker = spawn(
-        process.execPath,
-        [join(packageRoot(), 'bin', 'kcovbox.cjs'), 'experiment', 'shard', folder.path, '--trials', '-'],
-        { stdio: ['pipe', 'pipe', 'pipe'] },
-      );
-      workers.add(worker);
-      let current: string | undefined;
-      let errors = '';
-      const next = (): void => {
-        current = queue.shift();
-        if (current === undefined) worker.stdin.end();
-        else worker.stdin.write(`${current}\n`);
-      };
-      worker.stdin.on('error', () => {}); // its end says it too
-      worker.stderr.on('data', chunk => (errors = `${errors}${chunk}`.slice(-65_536)));
-      createInterface({ input: worker.stdout }).on('line', line => {
-        if (line !== current) return;
-        done();
-        next();
-      });
-      worker.on('error', error => fail(new UserError(`cannot start a worker: ${error.message}`)));
-      worker.on('close', (status, signal) => {
-        workers.delete(worker);
-        if (status !== 0) ended(current, status, signal, errors);
-        resolve(queue.length > 0 ? runWorker() : undefined);
-      });
-      next();
-    });
-
-  /** A worker that a signal killed (out of memory, say) loses its trial, which runs again. */
-  const ended = (
-    trial: string | undefined,
-    status: number | null,
-    signal: string | null,
-    errors: string,
-  ): void => {
-    const line =
-      errors
-        .trim()
-        .split('\n')
-        .at(-1)
-        ?.replace(/^kcovbox: /, '') ?? '';
-    if (signal === null || trial === undefined) {
-      fail(new UserError(line || `a worker ended with status ${status}`, status ?? undefined));
+  /** A worker that a signal killed loses its trial, which runs again. */
+  const ended = (trial: string, error: unknown): void => {
+    if (!(error instanceof KilledProcess)) {
+      fail(error);
       return;
     }
     const count = (attempts.get(trial) ?? 0) + 1;
     attempts.set(trial, count);
     if (count >= ATTEMPTS) {
-      fail(new UserError(`trial ${trial}: ${signal} ended its worker ${count} times`));
+      fail(new UserError(`trial ${trial}: ${error.signal} ended its worker ${count} times`));
       return;
     }
-    tell(`kcovbox: ${signal} ended the worker of trial ${trial}; it runs again\n`);
+    tell(`kcovbox: ${error.signal} ended the worker of trial ${trial}; it runs again\n`);
     queue.unshift(trial);
+  };
+
+  const runWorker = async (): Promise<void> => {
+    let worker: TrialProcess | undefined;
+    for (let trial = queue.shift(); trial !== undefined; trial = queue.shift()) {
+      if (!worker) workers.add((worker = new TrialProcess(folder.path)));
+      try {
+        await worker.run(trial);
+        done();
+      } catch (error) {
+        workers.delete(worker);
+        worker = undefined;
+        ended(trial, error);
+      }
+    }
+    await worker?.end().catch(fail);
   };
 
   try {

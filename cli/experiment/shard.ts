@@ -58,15 +58,19 @@ export async function runTrials(
 
 async function* fromInput(folder: Folder): AsyncGenerator<PlannedTrial> {
   const byId = new Map(folder.plan.trials.map(trial => [trialId(trial), trial]));
-  for await (const line of createInterface({ input: process.stdin })) {
-    const id = line.trim();
-    if (id === '') continue;
-    const trial = byId.get(id);
-    if (!trial)
-      throw new UserError(
-        `shard: the plan has no trial "${id.slice(0, 100)}"; they look like ${byId.keys().next().value}`,
-      );
-    yield trial;
+  try {
+    for await (const line of createInterface({ input: process.stdin })) {
+      const id = line.trim();
+      if (id === '') continue;
+      const trial = byId.get(id);
+      if (!trial)
+        throw new UserError(
+          `shard: the plan has no trial "${id.slice(0, 100)}"; they look like ${byId.keys().next().value}`,
+        );
+      yield trial;
+    }
+  } finally {
+    process.stdin.destroy(); // else a failed trial waits for the end of the input
   }
 }
 

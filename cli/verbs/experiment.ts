@@ -6,6 +6,7 @@ import { addPlan, addResume, addRun } from '../experiment/run.ts';
 import { addShard } from '../experiment/shard.ts';
 import { addSubmit } from '../experiment/submit/index.ts';
 import { addVerify } from '../experiment/verify.ts';
+import { addWork } from '../experiment/work.ts';
 
 export function register(program: Command): void {
   const experiment = program
@@ -26,4 +27,5 @@ export function register(program: Command): void {
   addReproduce(experiment.command('reproduce'));
   addShard(experiment.command('shard'));
   addSubmit(experiment.command('submit'));
+  addWork(experiment.command('work'));
 }

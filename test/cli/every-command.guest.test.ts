@@ -144,6 +144,8 @@ const LINES: Readonly<Record<string, Line>> = {
   'experiment submit slurm': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
   'experiment submit parallel': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
   'experiment submit kubernetes': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
+  'experiment submit redis': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
+  'experiment work': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
   'experiment submit snakemake': { args: ['e.experiment'], leftOut: SUBMITS_ELSEWHERE },
   'experiment shard': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   'bugs list': { args: [] },

@@ -106,6 +106,16 @@ describe('the same bytes', () => {
   });
 });
 
+test('a trial that cannot run ends the command in one line', () => {
+  cpSync(join(cwd, 'shards'), join(cwd, 'damaged'), { recursive: true });
+  rmSync(join(cwd, 'damaged', 'trials', 'often', '0001'), { recursive: true });
+  for (const { run } of planOf('damaged').variants)
+    writeFileSync(join(cwd, 'damaged', 'images', run.images.kernel.sha256), 'x');
+  const resumed = kcovbox(['experiment', 'resume', '-j', '1', 'damaged'], { cwd, timeout: 20_000 });
+  expect([resumed.status, resumed.stdout]).toEqual([125, '']);
+  expect(resumed.stderr).toMatch(/^kcovbox: image .* damaged: its SHA-256 is not its name$/m);
+});
+
 test('a find is a run of kcovbox: its capsule replays, and run with its options is the same', () => {
   const find = trials()
     .trials.map(({ variant, index }) => `${variant}/000${index}`)

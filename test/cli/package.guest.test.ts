@@ -321,6 +321,13 @@ describe.each(isThorough ? versions : versions.slice(0, 1))('the rest of it, on 
     expect(named.stdout).toMatch(/\bkernel\/.*\.[cS]:\d+/);
   });
 
+  test('the queue on Redis needs two packages, which it names', () => {
+    const { status, stderr } = kcovbox(node, 'experiment', 'submit', 'redis', '--url', 'redis://h', 'x.yaml');
+    const { peerDependencies: own } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const words = `npm install --ignore-scripts bullmq@${own.bullmq} ioredis@${own.ioredis}`;
+    expect([status, stderr]).toEqual([125, expect.stringContaining(words)]);
+  });
+
   test('what needs a compiler says so in one line', () => {
     const modified = join(app, 'own.c');
     if (!existsSync(modified)) spawnSync('sh', ['-c', `echo 'int main(void) { return 3; }' > "${modified}"`]);

@@ -73,6 +73,11 @@ const BAD: readonly (readonly [words: readonly string[], message: RegExp])[] = [
   [['snakemake', '--dry-run', 'empty'], /plan empty\/plan\.json: .*trials/],
   [['snakemake', '--dry-run', 'blocked'], /cannot write .*blocked\/snakemake/],
   [['parallel', '--dry-run', 'blocked'], /cannot write .*blocked\/parallel/],
+  [['redis', 'open'], /option '--url <url>' not specified/],
+  [['redis', '--url', 'http://localhost', 'open'], /--url <url>.*expected redis:/],
+  [['redis', '--url', 'redis://:%zz@localhost', 'open'], /--url <url>.*expected redis:/],
+  [['redis', '--url', 'redis://localhost/x', 'open'], /--url <url>.*expected redis:/],
+  [['redis', '--url', 'redis://127.0.0.1:1', 'open'], /redis 127\.0\.0\.1:1: connect ECONNREFUSED/],
   [['pbs', 'open'], /unknown command 'pbs'/],
 ];
 

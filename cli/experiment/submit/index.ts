@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addKubernetes } from './kubernetes.ts';
 import { addParallel } from './parallel.ts';
+import { addRedis } from './redis.ts';
 import { addSlurm } from './slurm.ts';
 import { addSnakemake } from './snakemake.ts';
 
@@ -12,5 +13,6 @@ export function addSubmit(command: Command): void {
   addSlurm(command.command('slurm'));
   addParallel(command.command('parallel'));
   addKubernetes(command.command('kubernetes'));
+  addRedis(command.command('redis'));
   addSnakemake(command.command('snakemake'));
 }
