@@ -40,6 +40,8 @@ const valueText = (value: bigint | undefined): string => {
 };
 
 export async function execProgram(path: string, options: ExecOptions): Promise<number> {
+  if (options.c && options.harness !== undefined)
+    throw new UserError('fuzz exec -c: the call of a harness has no C program; omit one of the two');
   const text = readText(path, 'program', PROGRAM_MAX);
   const program = parseProgram(text, loadDescriptions(textsFor(options)), path);
   if (options.runs !== undefined) return sweep(program, options.runs, options);

@@ -58,7 +58,7 @@
 #define EXTRA_WORDS   8192UL
 #define OTHER         0x10010000UL /* control memory of the second thread; its slots are not used */
 #define OTHER_AREA    0x10400000UL /* kcov's records of the second thread */
-#define MATCHED       0x1ff0000UL /* points of a harness that no code has */
+#define MATCHED       0x1ff0000UL  /* points of a harness that no code has */
 #define MARK_READY    "1"
 #define MARK_DONE     "2"
 #define MARK_WAKE     "3"
@@ -162,6 +162,12 @@ static void *map(uint64_t at, uint64_t bytes, int flags, int fd)
     return p;
 }
 
+/* Shared: behind a fork, the host still finds it where it was. */
+static void open_control(void)
+{
+    map(CONTROL, CONTROL_BYTES, MAP_SHARED | MAP_ANONYMOUS, -1);
+}
+
 #ifdef KCOVBOX_HARNESS
 #include "harness.h"
 #else
@@ -205,6 +211,12 @@ static void open_extra(void)
 static void open_records(void)
 {
     open_kcov(AREA_WORDS, AREA, FD_KCOV);
+    open_control();
+}
+
+static void report_end(int status)
+{
+    (void)status;
 }
 
 static void on_tick(int sig)
@@ -460,8 +472,6 @@ static void begin_other(void) {}
 static void be_tested(void)
 {
     open_records();
-    /* Shared: behind a fork, the host still finds it where it was. */
-    map(CONTROL, CONTROL_BYTES, MAP_SHARED | MAP_ANONYMOUS, -1);
     map(ARENA, ARENA_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     touch(CONTROL, CONTROL_BYTES);
     touch(ARENA, ARENA_BYTES);
@@ -502,6 +512,7 @@ int main(void)
         be_tested();
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    report_end(status);
     end_system(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 

@@ -58,8 +58,8 @@ static void open_marker(void)
 {
     int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
     void *p = fd < 0 ? MAP_FAILED
-                     : mmap((void *)FINISHER, 4096, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_FIXED, fd, FINISHER_PA);
+                     : mmap((void *)FINISHER, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                            fd, FINISHER_PA);
     if (p == MAP_FAILED) {
         printf("fuzz agent: /dev/mem: %m; the kernel needs CONFIG_DEVMEM\n");
         fflush(stdout);

@@ -69,6 +69,7 @@ describe.skipIf(!ready)('a harness', () => {
   it.each([
     ['SIGSEGV', '*(volatile char *)8 = 1;'],
     ['SIGILL', 'if (data[0]) __builtin_trap();'],
+    ['SIGBUS', 'for (int fd = 0; fd < 1024; fd++) close(fd); signal(SIGBUS, SIG_DFL); raise(SIGBUS);'],
     [
       'SIGSEGV',
       'volatile char deep[4096]; deep[0] = 1; return deep[0] + LLVMFuzzerTestOneInput(data, size) + deep[1];',
@@ -76,7 +77,7 @@ describe.skipIf(!ready)('a harness', () => {
   ])('%s has a title: %s', (signal, statement) => {
     file(
       'crash.c',
-      '#include <stddef.h>\n#include <stdint.h>\n' +
+      '#include <signal.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <unistd.h>\n' +
         `int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { ${statement} return (int)size + data[0]; }\n`,
     );
     const { status, stdout } = run(
@@ -100,6 +101,9 @@ describe.skipIf(!ready)('a harness', () => {
       file('l.txt', 'test_one_input(&"a", 0x1)\n'),
     );
     expect(stdout).toContain('crash: hang in test_one_input\n');
+    const asC = run('fuzz', 'exec', '-c', '--harness', 'loop.c', 'l.txt');
+    expect([asC.stdout, asC.status]).toEqual(['', 125]);
+    expect(asC.stderr).toContain('the call of a harness has no C program');
   });
 
   it.each([
