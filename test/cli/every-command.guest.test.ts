@@ -218,6 +218,8 @@ const INPUTS = [
   '--lab',
   '--classroom',
   '--describe',
+  '--harness',
+  '--vmlinux',
 ];
 const NAMES_A_PATH = /<(file|elf|dir|trace)(\.\w+)?>/;
 
