@@ -194,7 +194,7 @@ function writeCrash(stored: Stored, { title, text, execution }: Crash): void {
   writeFind(folder, { 'title.txt': `${title}\n`, ...filesOf(stored, title, text, execution) });
 }
 
-/** Titles may differ in what names of folders lack: foo, __foo and _foo. The first one has `base`. */
+/** Titles may differ in what folder names lack: foo, __foo and _foo. The first one has `base`. */
 function crashFolder(base: string, title: string): string {
   for (let n = 1; ; n++) {
     const folder = n === 1 ? base : `${base}-${n}`;

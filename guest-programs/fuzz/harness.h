@@ -8,7 +8,8 @@
 #define HARNESS_H
 
 #define MODE_PC   1
-#define MATCH_MAX 64 /* bytes of a comparison of strings that give points */
+#define MATCH_MAX 64  /* bytes of a comparison of strings that give points */
+#define STRINGS   499 /* of the code, whose points are told apart */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -75,13 +76,15 @@ void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
 /*
  * Comparisons of strings, whose code has no hooks. The number of equal bytes at the start is a
  * point of its own, at an address that no code has, so that each further byte is progress.
+ * Strings of the code have points of their own: a table of words is searched in one place.
  */
 static void compared(const uint8_t *a, const uint8_t *b, size_t n, uint64_t place)
 {
     size_t equal = 0;
     while (equal < n && equal < MATCH_MAX && a[equal] == b[equal])
         equal++;
-    add_point(MATCHED + 2 * equal);
+    uint64_t fixed = (uint64_t)b < MATCHED ? (uint64_t)b : (uint64_t)a < MATCHED ? (uint64_t)a : 0;
+    add_point(MATCHED + 2 * (fixed % STRINGS * (MATCH_MAX + 1) + equal));
     for (size_t at = 0, bytes; at < n && at < MATCH_MAX; at += bytes) {
         uint64_t log2 = n - at >= 8 ? 3 : n - at >= 4 ? 2 : n - at >= 2 ? 1 : 0, x = 0, y = 0;
         bytes = 1UL << log2;
