@@ -51,7 +51,7 @@ function ownOption(options: GuestChoice, hasThreads: boolean): string | undefine
     ['--hung-task', hungTask],
     ['--panic-on-warn', panicOnWarn],
     ['--fail', options.fail],
-    ['two threads', hasThreads || undefined],
+    ['a second thread', hasThreads || undefined],
   ];
   return given.find(([, value]) => value !== undefined)?.[0];
 }

@@ -112,7 +112,7 @@ describe.skipIf(!ready)('a harness', () => {
     [['--harness', PARSE, '--kasan'], '--kasan is for the kernels of kcovbox'],
     [['--harness', PARSE, '--append', 'a'], '--append is for a kernel'],
     [['--harness', PARSE, '--linux', PARSE], 'are two targets'],
-    [['--harness', PARSE, '--schedule', 'rw'], 'two threads is for the kernels'],
+    [['--harness', PARSE, '--schedule', 'rw'], 'a second thread is for the kernels'],
     [['--cflags', '-O2'], '--cflags is for the C file of --harness'],
     [['--linux', PARSE], 'is not an Image of Linux for RISC-V'],
     [['--linux', 'none'], 'none'],
