@@ -110,7 +110,7 @@ function keepSource(sources: Map<string, Uint8Array>, name: string, path: string
 export const codeTitle = (variant: PlannedVariant): string =>
   codeOf(variant) === variant.run.images.kernel.sha256
     ? kernelTitle(variant.run.kernel.conf)
-    : variant.run.program.name;
+    : `harness ${variant.run.program.name}`;
 
 /** Errors: UserError if a function that the file names has no points in any image of the plan. */
 function checkFunctions({ plan, images }: Prepared, { at }: ReadExperiment): void {
@@ -122,7 +122,7 @@ function checkFunctions({ plan, images }: Prepared, { at }: ReadExperiment): voi
   for (const [i, name] of plan.functions.entries())
     if (!known.has(name))
       throw new UserError(
-        `${at(['functions', i])}: functions: ${[...titles.values()].join(', ')} has no function ${name} with a point`,
+        `${at(['functions', i])}: functions: the ${[...titles.values()].join(', ')} has no function ${name} with a point`,
       );
 }
 

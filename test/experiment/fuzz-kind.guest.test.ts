@@ -134,9 +134,9 @@ functions: [LLVMFuzzerTestOneInput]
   expect(Number(points)).toBeLessThanOrEqual(Number(all));
   expect(readFileSync(join(cwd, 'parse', 'report.html'), 'utf8')).toContain('parse.c:LLVMFuzzerTestOneInput');
   const words = ['--format', 'crate', '--date', '2026-01-02', '--author', 'A'];
-  expect(cli('export', ...words, '-o', 'crate', 'parse').status).toBe(0);
-  expect(readFileSync(join(cwd, 'crate/sources/parse.c'), 'utf8')).toContain('LLVMFuzzerTestOneInput');
-  expect(cli('reproduce', '-o', 'again', 'crate').status).toBe(0);
+  expect(cli('export', ...words, '-o', 'parse-crate', 'parse').status).toBe(0);
+  expect(readFileSync(join(cwd, 'parse-crate/sources/parse.c'), 'utf8')).toContain('LLVMFuzzerTestOneInput');
+  expect(cli('reproduce', '-o', 'parse-again', 'parse-crate').status).toBe(0);
 });
 
 test.each([
