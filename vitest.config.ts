@@ -8,16 +8,16 @@ import { defineConfig } from 'vitest/config';
 //         kcovbox, which is deterministic, fails both attempts; the other kinds have one.
 // slow:   soak runs and real kernels; not part of `npm test`.
 //
-// Tests of guests and oracles wait for the processes that they start: two of them leave a quarter
-// of two processors idle, three do not. Unit tests compute, so one for each processor is enough.
-// Their files share the modules that they import, because a process for each takes a quarter of
-// their time; a file that replaces modules (vi.mock) resets them (test/engine/jit-shapes.test.ts).
+// Two workers: on two processors that are threads of one core, a third one made the tests of guests
+// take 30 minutes instead of 24. Unit tests compute little for each file, and a process for each
+// takes a quarter of their time, so files share the modules that they import; a file that replaces
+// modules (vi.mock) resets them (test/engine/jit-shapes.test.ts).
 const project = (
   name: string,
   include: string[],
   exclude: string[] = [],
   testTimeout = 60_000,
-  more: { retry?: number; isolate?: boolean; maxWorkers?: number; sequence?: { groupOrder: number } } = {},
+  more: { retry?: number; isolate?: boolean } = {},
 ) => ({
   test: { name, include, exclude, testTimeout, hookTimeout: 180_000, pool: 'forks' as const, ...more },
 });
@@ -35,18 +35,16 @@ const SAME_ON_ALL = [
 const GUESTS_AGAIN = ['test/capsule/golden.guest.test.ts', 'test/cli/wrong-lines.guest.test.ts'];
 const isAgain = Boolean(process.env['KCOVBOX_AGAIN']);
 
-// vitest asks for a group of its own where the number of workers is another.
-const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 1 } };
-const WAITING = isAgain ? COMPUTING : { maxWorkers: 3, sequence: { groupOrder: 0 } };
 const unlike = ['test/**/*.{guest,oracle,slow}.test.ts', ...(isAgain ? SAME_ON_ALL : [])];
 
 export default defineConfig({
   test: {
+    maxWorkers: 2,
     projects: [
-      project('unit', ['test/**/*.test.ts'], unlike, 30_000, { isolate: false, ...COMPUTING }),
-      project('guest', isAgain ? GUESTS_AGAIN : ['test/**/*.guest.test.ts'], [], 180_000, WAITING),
-      project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000, { retry: 1, ...WAITING }),
-      project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000, COMPUTING),
+      project('unit', ['test/**/*.test.ts'], unlike, 30_000, { isolate: false }),
+      project('guest', isAgain ? GUESTS_AGAIN : ['test/**/*.guest.test.ts'], [], 180_000),
+      project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000, { retry: 1 }),
+      project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000),
     ],
   },
 });
