@@ -15,6 +15,7 @@ export { epochSize } from './campaign/config.ts';
 export { type Crash, type Entry, type EpochResult, State } from './campaign/state.ts';
 export { inputOf } from './executor/encode.ts';
 export {
+  BOOT_MAX,
   BUDGET,
   type Execution,
   Executor,

@@ -1,5 +1,5 @@
 // The guest that the options of `kcovbox fuzz` ask for: a kernel of kcovbox with words for its
-// command line, or another Linux.
+// command line, another Linux, or a harness.
 import type { EngineKind } from '../../emulator/index.ts';
 import { type DescriptionTexts, descriptionTexts, harnessTexts } from '../../host/fuzz/descriptions.ts';
 import {
@@ -13,7 +13,7 @@ import type { GuestImages } from '../../host/guest.ts';
 import { findBug } from '../bugs/rows.ts';
 import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
-import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+import { chooseKernel, givenCheck, type RobustOptions } from '../run/robust.ts';
 
 export interface GuestChoice extends RobustOptions {
   /** Image of another Linux. */
@@ -35,25 +35,12 @@ export interface Chosen {
   readonly target: Target<GuestImages | OtherImages>;
 }
 
-/** Names an option that another Linux cannot have; undefined: there is none. */
+/** Names an option that only kernels of kcovbox can have; undefined: there is none. */
 function ownOption(options: GuestChoice, hasThreads: boolean): string | undefined {
-  const { conf, kernelSource, kasan, ubsan, lockdep, poison, debug, failNth, hungTask, panicOnWarn } =
-    options;
-  const given: readonly (readonly [string, unknown])[] = [
-    ['--conf', conf],
-    ['--kernel-source', kernelSource],
-    ['--kasan', kasan],
-    ['--ubsan', ubsan],
-    ['--lockdep', lockdep],
-    ['--poison', poison],
-    ['--debug', debug],
-    ['--fail-nth', failNth],
-    ['--hung-task', hungTask],
-    ['--panic-on-warn', panicOnWarn],
-    ['--fail', options.fail],
-    ['a second thread', hasThreads || undefined],
-  ];
-  return given.find(([, value]) => value !== undefined)?.[0];
+  if (options.conf !== undefined) return '--conf';
+  if (options.kernelSource !== undefined) return '--kernel-source';
+  if (options.fail) return '--fail';
+  return givenCheck(options) ?? (hasThreads ? 'a second thread' : undefined);
 }
 
 /** The descriptions for what the options name. Errors: as `descriptionTexts`. */
@@ -64,7 +51,7 @@ export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 /**
  * Builds what is missing. Errors: UserError if the kernel is none of Linux, or lacks the bugs that
- * `append` names; those of `prepareTarget` and `prepareOtherTarget`.
+ * `append` names; those of `prepareTarget`, `prepareOtherTarget` and `prepareHarness`.
  */
 export async function prepareChosen(
   options: GuestChoice,

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { titleOf } from '../../fuzz/index.ts';
+import { BOOT_MAX, titleOf } from '../../fuzz/index.ts';
 import { OTHER_RAM_BYTES, otherInitrd } from '../../host/fuzz/target.ts';
 import { readCanaries } from '../../run/bugs/canaries.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
@@ -77,15 +77,12 @@ async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest
   return true;
 }
 
-/** Instructions in which another Linux comes to its first process. */
-const OTHER_BOOT = 4_000_000_000;
-
 /** The words of `kcovbox boot` that run the program of a crash on another Linux. */
 async function otherWords(dir: string, { path, manifest }: Stored, scratch: string): Promise<string[]> {
   const initrd = join(scratch, 'initrd.bin');
   writeFileSync(initrd, await otherInitrd(join(dir, 'repro.c')));
   const images = ['-kernel', join(path, 'kernel.bin'), '-initrd', initrd, '-append', manifest.append];
-  const budget = String(OTHER_BOOT + budgetOf(dir, manifest));
+  const budget = String(BOOT_MAX + budgetOf(dir, manifest));
   return ['boot', '-m', `${OTHER_RAM_BYTES / 2 ** 20}M`, '-no-reboot', ...images, '--max-insns', budget];
 }
 

@@ -121,32 +121,37 @@ function dialectOf({ kernel, dialect }: RobustOptions, isDialectGiven: boolean):
   return own;
 }
 
-/** Adds the options to a verb. */
-export function addRobustOptions(command: Command): Command {
+/** A new list for each verb: a verb may change its options. */
+function robustOptions(): Option[] {
   const group = 'Checks of the kernel (each combination builds a separate kernel, once):';
   const option = (flags: string, text: string): Option => new Option(flags, text).helpGroup(group);
-  return command
-    .addOption(option('--kasan', 'every memory access: out of bounds, use after free, double free'))
-    .addOption(
-      option('--ubsan [how]', 'undefined behaviour of C: report it and continue, or trap')
-        .choices(['report', 'trap'])
-        .preset('report'), // main.ts gives it to --ubsan alone
-    )
-    .addOption(option('--lockdep', 'the order in which locks are acquired'))
-    .addOption(option('--poison', 'writes to free pages and free objects'))
-    .addOption(
-      option('--hung-task <seconds>', 'tasks that sleep longer than this without being woken').argParser(
-        parseWithin(1, 86_400, 'seconds from '),
-      ),
-    )
-    .addOption(
-      option('--fail-nth <n>', "refuse the n-th allocation for the program's first thread").argParser(
-        parseWithin(1, 2 ** 31 - 1, 'a number from '),
-      ),
-    )
-    .addOption(option('--debug', 'lockdep, poison, /dev/fail-nth and hung tasks (30 s) in one kernel'))
-    .addOption(option('--panic-on-warn', 'end the run with status 126 at the first report'));
+  return [
+    option('--kasan', 'every memory access: out of bounds, use after free, double free'),
+    option('--ubsan [how]', 'undefined behaviour of C: report it and continue, or trap')
+      .choices(['report', 'trap'])
+      .preset('report'), // main.ts gives it to --ubsan alone
+    option('--lockdep', 'the order in which locks are acquired'),
+    option('--poison', 'writes to free pages and free objects'),
+    option('--hung-task <seconds>', 'tasks that sleep longer than this without being woken').argParser(
+      parseWithin(1, 86_400, 'seconds from '),
+    ),
+    option('--fail-nth <n>', "refuse the n-th allocation for the program's first thread").argParser(
+      parseWithin(1, 2 ** 31 - 1, 'a number from '),
+    ),
+    option('--debug', 'lockdep, poison, /dev/fail-nth and hung tasks (30 s) in one kernel'),
+    option('--panic-on-warn', 'end the run with status 126 at the first report'),
+  ];
 }
+
+/** Adds the options to a verb. */
+export function addRobustOptions(command: Command): Command {
+  for (const option of robustOptions()) command.addOption(option);
+  return command;
+}
+
+/** The name of the first of them that is given, for messages; undefined: none is. */
+export const givenCheck = (options: RobustOptions): string | undefined =>
+  robustOptions().find(option => options[option.attributeName() as keyof RobustOptions] !== undefined)?.long;
 
 export const ROBUST_HELP =
   '\nA report of these checks is text on the console, as Linux prints it ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +

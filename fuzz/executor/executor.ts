@@ -84,7 +84,8 @@ export interface ExecutorOptions {
 export const BUDGET = 50_000_000;
 /** Virtual time, idle time included, after which a program sleeps without end: twenty ticks. */
 const PATIENCE = 200_000_000;
-const BOOT_MAX = 2_000_000_000;
+/** Instructions in which a guest comes to the agent. */
+export const BOOT_MAX = 2_000_000_000;
 const CONSOLE_MAX = 1 << 16;
 /** Characters of a line of the console in a message. */
 const LINE_MAX = 200;

@@ -224,7 +224,7 @@ static void on_tick(int sig)
     (void)sig;
 }
 
-static void start_ticks(void)
+static void prepare_calls(void)
 {
     struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
     struct sigaction act = {.sa_handler = on_tick};
@@ -480,7 +480,7 @@ static void be_tested(void)
     make_files();
     if (setpgid(0, 0))
         die("preparation");
-    start_ticks();
+    prepare_calls();
     for (int std = 0; std < 3; std++)
         if (close(std) || open("/dev/null", O_RDWR) != std)
             die("/dev/null");

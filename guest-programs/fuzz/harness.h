@@ -161,7 +161,7 @@ static void open_extra(void)
 
 static void open_records(void) {}
 
-static void start_ticks(void)
+static void prepare_calls(void)
 {
     static char *names[] = {"harness", NULL}, **argv = names;
     int argc = 1;
