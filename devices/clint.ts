@@ -45,6 +45,8 @@ export class Clint implements Device {
   readonly #clock: ClockPort;
   readonly #lines: HartLines;
   readonly #harts: number;
+  /** Called behind each store to mtime. */
+  onSet: () => void = () => {};
   /**
    * Clock units per tick; may be fractional: 12.5 with a shift of 3. Quotients by it are exact
    * below 2^44 units.
@@ -74,6 +76,11 @@ export class Clint implements Device {
   /** The value of mtime and of the `time` CSR now. */
   mtime(): bigint {
     return BigInt.asUintN(64, BigInt(Math.floor(this.#clock.now() / this.#tick)) + this.#offset);
+  }
+
+  /** Units of virtual time for one tick, if mtime counts those since power-on; else 0. */
+  get unitsPerTick(): number {
+    return this.#offset === 0n && Number.isInteger(this.#tick) ? this.#tick : 0;
   }
 
   /** The same as a number, for the `time` CSR; exact below 2^53. */
@@ -168,6 +175,7 @@ export class Clint implements Device {
   readonly #set = (id: Reg, value: number, index: number, word: number): void => {
     if (id === 'mtime') {
       this.#offset += replaceWord(this.mtime(), word, value) - this.mtime();
+      this.onSet();
       for (const comparator of this.#comparators) comparator.update();
     } else if (index < this.#harts) {
       if (id === 'msip') {

@@ -112,6 +112,12 @@ export const MACHINE_COUNT = 0x1b8;
  */
 export const LEAF_TAG = 0x1c0;
 export const LEAF_TABLE = 0x1c8;
+/**
+ * For the `time` CSR. i64: virtual time when the quantum began; i32: units of it for one tick, 0 =
+ * only the port knows the time, because mtime was set.
+ */
+export const TIME = 0x1d0;
+export const TIME_TICK = 0x1d8;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;

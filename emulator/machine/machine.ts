@@ -211,6 +211,8 @@ export class Machine implements SnapshotSource {
       woken: () => this.#woken(),
       code: NO_CODE,
     };
+    // The store ends a region, but not the quantum.
+    this.board.clint.onSet = () => this.#active?.state.set(L.TIME_TICK, 0);
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
     for (const hart of this.harts) {
       const due = () => (hart.csr.hasStimecmp ? hart.state.get64(L.STIMECMP) : undefined);
@@ -503,6 +505,8 @@ export class Machine implements SnapshotSource {
     const s = hart.state;
     s.set(L.QUANTUM, units);
     s.set(L.IC, units);
+    s.put(L.TIME, this.time | 0, Math.floor(this.time / 2 ** 32));
+    s.set(L.TIME_TICK, this.board.clint.unitsPerTick);
     this.#isRunning = true;
     this.engine.run(hart);
     this.#isRunning = false;

@@ -477,7 +477,7 @@ export class DecodedPages implements CodePort {
     const plain = plainCsr(insn.imm);
     this.#u16[(at + R_RS3) >> 1] = plain?.slot ?? 0;
     this.#u8[at + R_RM] = ((insn.imm >> 8) & 3) | (plain?.even ? CSR_EVEN : 0);
-    this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn.op, insn.imm);
+    this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn);
   }
 
   /** Adds a reason to report stores to the page. */

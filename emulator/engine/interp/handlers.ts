@@ -1,12 +1,12 @@
 // The list of interpreter handlers: each mnemonic once per existing instruction length, branches
 // and `jal` in three variants: `far` = to another page; `near` = within the page, the displacement
 // is one of records and needs no address translation; `back` = near and backwards or a call, where
-// hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more
-// for the CSRs with a fast path (semantics/system.ts).
+// hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have one more for
+// each class of CSRs with a fast path (semantics/system.ts).
 
-import { type Insn, type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../../isa/index.ts';
+import { type Insn, type Mnemonic, OP, OP_COUNT, ROWS, rowOf, type TableRow } from '../../isa/index.ts';
 import { TABLE_C } from '../../isa/table-c.ts';
-import { type CsrClass, csrClass } from '../semantics/system.ts';
+import { type CsrClass, csrClass, csrClassesOf } from '../semantics/system.ts';
 import { H_FIRST_INSN } from './records.ts';
 
 export interface Handler {
@@ -28,7 +28,6 @@ function reachesOf({ flow }: TableRow): readonly Reach[] {
   return flow === 'indirect' ? ['far', 'return'] : ['far'];
 }
 
-const CSR_CLASSES: readonly CsrClass[] = ['plain', 'mstatus', 'sstatus'];
 const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
 
 function list(): Handler[] {
@@ -40,7 +39,7 @@ function list(): Handler[] {
       }
     }
     if (row.ext !== 'zicsr') continue;
-    for (const csr of CSR_CLASSES) {
+    for (const csr of csrClassesOf(row.name)) {
       handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes: 4, reach: 'far', csr });
     }
   }
@@ -49,10 +48,13 @@ function list(): Handler[] {
 
 export const HANDLERS: readonly Handler[] = list();
 
+/** CSR instructions have no form of two bytes, so the numbers of its variants are theirs. */
+const csrVariant = (name: Mnemonic, csr: CsrClass): number => 1 + csrClassesOf(name).indexOf(csr);
+
 const index = (op: number, bytes: 2 | 4, variant: number): number => op * 8 + (bytes === 2 ? 4 : 0) + variant;
 const IDS = new Uint16Array(OP_COUNT * 8);
 for (const h of HANDLERS) {
-  const variant = h.csr ? 1 + CSR_CLASSES.indexOf(h.csr) : REACHES.indexOf(h.reach);
+  const variant = h.csr ? csrVariant(h.name, h.csr) : REACHES.indexOf(h.reach);
   IDS[index(OP[h.name], h.bytes, variant)] = h.id;
 }
 
@@ -61,9 +63,9 @@ export const handlerId = (op: number, bytes: 2 | 4, variant: number): number =>
   IDS[index(op, bytes, variant)]!;
 
 /** The handler of a CSR instruction. */
-export const csrHandlerId = (op: number, csr: number): number => {
-  const kind = csrClass(csr);
-  return handlerId(op, 4, kind ? 1 + CSR_CLASSES.indexOf(kind) : FAR);
+export const csrHandlerId = (insn: Insn): number => {
+  const kind = csrClass(insn);
+  return handlerId(insn.op, 4, kind ? csrVariant(rowOf(insn.op).name, kind) : FAR);
 };
 export const FAR = 0;
 export const NEAR = 1;

@@ -43,6 +43,7 @@ import {
   emitPlainCsr,
   emitReturn,
   emitStatusCsr,
+  emitTime,
   type PlainAccess,
 } from '../semantics/system.ts';
 import type { Handler } from './handlers.ts';
@@ -199,6 +200,9 @@ export class InterpOps implements Ops {
 
   temp<T extends ValType>(type: T): Local<T> {
     return this.#temps.local(type);
+  }
+  left(): void {
+    this.c.local_get(this.locals.ic).i32_const(1).i32_add();
   }
 
   // Control.
@@ -513,7 +517,8 @@ export class InterpOps implements Ops {
         privilege: () => void flags().i32_const(3).i32_and(),
       };
       emitPlainCsr(this, access, slow);
-    } else emitStatusCsr(this, kind, op, operand, slow);
+    } else if (kind === 'time') emitTime(this, slow);
+    else emitStatusCsr(this, kind, op, operand, slow);
     this.advance();
     c.end();
     this.system();

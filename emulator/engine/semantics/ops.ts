@@ -107,6 +107,9 @@ export interface Ops {
    */
   temp<T extends ValType>(type: T): Local<T>;
 
+  /** i32: units left in this quantum before this instruction. */
+  left(): void;
+
   // Control. `imm` is the displacement of branch and jump.
 
   /** `condition` pushes i32: when non-zero, continue at pc + imm. */

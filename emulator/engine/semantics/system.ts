@@ -9,11 +9,15 @@ import { M, S, U } from '../../hart/cause.ts';
 import * as L from '../../hart/layout.ts';
 import * as B from '../../hart/mstatus.ts';
 import { CSRS, csrNamed } from '../../isa/csr.ts';
+import { type Insn, type Mnemonic, OP } from '../../isa/index.ts';
 import { I32, I64, type Label, type Local } from '../../wasm/module.ts';
 import type { Ops } from './ops.ts';
 
 export type CsrOp = 'swap' | 'set' | 'clear';
-export type CsrClass = 'plain' | 'mstatus' | 'sstatus';
+export type CsrClass = 'plain' | 'mstatus' | 'sstatus' | 'time';
+/** Of the CSRs that an instruction may name. */
+export const csrClassesOf = (name: Mnemonic): readonly CsrClass[] =>
+  name === 'csrrs' ? ['plain', 'mstatus', 'sstatus', 'time'] : ['plain', 'mstatus', 'sstatus'];
 
 /** CSRs that are plain 64-bit fields of the window; `even` = bit 0 is always zero. */
 export interface PlainCsr {
@@ -37,12 +41,17 @@ const PLAIN: ReadonlyMap<number, PlainCsr> = new Map(
 );
 const MSTATUS = csrNamed('mstatus').number;
 const SSTATUS = csrNamed('sstatus').number;
+const TIME = csrNamed('time').number;
+/** Of time in mcounteren and scounteren. */
+const TM = 2;
 
 export const plainCsr = (csr: number): PlainCsr | undefined => PLAIN.get(csr);
 
-export function csrClass(csr: number): CsrClass | undefined {
+/** Of a CSR instruction; undefined: it has no fast path. `time` is only read, by `rdtime`. */
+export function csrClass({ op, imm: csr, rs1 }: Insn): CsrClass | undefined {
   if (csr === MSTATUS) return 'mstatus';
   if (csr === SSTATUS) return 'sstatus';
+  if (csr === TIME) return op === OP.csrrs && rs1 === 0 ? 'time' : undefined;
   return PLAIN.has(csr) ? 'plain' : undefined;
 }
 
@@ -80,6 +89,32 @@ export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
   access.slot();
   c.local_get(value).i64_store();
   o.rd(() => void c.local_get(old));
+}
+
+/**
+ * `rdtime`, a read of `time`, which counts units of virtual time in ticks (devices/clint.ts). Takes the slow
+ * path where the counter is not enabled (Priv §3.1.11, §10.1.5) or mtime was set.
+ */
+export function emitTime(o: Ops, slow: Label): void {
+  const { c } = o;
+  const tick = o.temp(I32);
+  load(o, L.TIME_TICK);
+  c.local_tee(tick).i32_eqz().br_if(slow, 'unlikely');
+  privilegeNow(o);
+  c.i32_const(M).i32_ne().if_();
+  load(o, L.SCOUNTEREN);
+  c.i32_const(-1);
+  privilegeNow(o);
+  c.i32_const(U).i32_eq().select();
+  load(o, L.MCOUNTEREN);
+  c.i32_and().i32_const(TM).i32_and().i32_eqz().br_if(slow, 'unlikely').end();
+  o.rd(() => {
+    c.i32_const(0).i64_load(L.TIME);
+    load(o, L.QUANTUM);
+    o.left();
+    c.i32_sub().i64_extend_i32_u().i64_add();
+    c.local_get(tick).i64_extend_i32_u().i64_div_u();
+  });
 }
 
 /** Fields whose change has no effect outside mstatus, apart from enabling interrupts. */

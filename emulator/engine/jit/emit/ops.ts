@@ -35,6 +35,7 @@ import {
   csrOp,
   emitPlainCsr,
   emitStatusCsr,
+  emitTime,
   type PlainAccess,
   plainCsr,
 } from '../../semantics/system.ts';
@@ -248,6 +249,11 @@ export class JitOps implements Ops {
     return this.#temps.local(type);
   }
 
+  left(): void {
+    this.c.local_get(this.ic);
+    if (this.before > 0) this.c.i32_const(this.before).i32_sub();
+  }
+
   // Control: the emitter of the region does the rest after the rule has returned.
 
   branch(condition: () => void): void {
@@ -288,10 +294,7 @@ export class JitOps implements Ops {
         bytes,
         view: this.#view,
         isLast,
-        ic: () => {
-          c.local_get(this.ic);
-          if (this.before > 0) c.i32_const(this.before).i32_sub();
-        },
+        ic: () => this.left(),
         leaveIf: () => this.leaveIf(),
         otherwise,
       });
@@ -397,7 +400,7 @@ export class JitOps implements Ops {
    */
   system(): void {
     const { c, insn } = this;
-    const kind = csrClass(insn.imm);
+    const kind = csrClass(insn);
     if (kind === undefined) throw new RangeError(`${insn.name} cannot be part of a region`);
     const op = csrOp(insn.name);
     const operand = (): void => {
@@ -416,7 +419,8 @@ export class JitOps implements Ops {
         privilege: () => void c.i32_const((insn.imm >> 8) & 3),
       };
       emitPlainCsr(this, access, slow);
-    } else emitStatusCsr(this, kind, op, operand, slow);
+    } else if (kind === 'time') emitTime(this, slow);
+    else emitStatusCsr(this, kind, op, operand, slow);
     c.br(done).end();
     this.leave();
     c.end();

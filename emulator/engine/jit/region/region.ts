@@ -96,7 +96,7 @@ const REGION_REACH = 8 * 4096;
  */
 const isSerializing = (insn: Insn): boolean => {
   const { flow, ext } = rowOf(insn.op);
-  if (ext === 'zicsr') return csrClass(insn.imm) === undefined;
+  if (ext === 'zicsr') return csrClass(insn) === undefined;
   return flow === 'trap' || flow === 'serialize';
 };
 
