@@ -18,7 +18,7 @@ import {
 } from '../../run/fuzz/schema.ts';
 import { makeFolders, makeWritable, sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { writeFile } from '../io/output.ts';
+import { writeFile, writeFiles } from '../io/output.ts';
 
 const MANIFEST = 'campaign.json';
 const JOURNAL = 'epochs.jsonl';
@@ -172,10 +172,12 @@ function writeEntries(stored: Stored, epoch: CampaignEpoch, from: number): numbe
   const corpus = join(stored.path, 'corpus');
   makeFolders(corpus);
   let count = from;
+  const files = new Map<string, string>();
   for (const { text } of epoch.entries) {
-    const file = join(corpus, `${String(++count).padStart(6, '0')}.txt`);
-    if (!existsSync(file)) writeFile(file, text);
+    const name = `${String(++count).padStart(6, '0')}.txt`;
+    if (!existsSync(join(corpus, name))) files.set(name, text);
   }
+  if (files.size > 0) writeFiles(corpus, files);
   for (const crash of epoch.crashes) writeCrash(stored, crash);
   for (const find of epoch.bugs) if (find.kind === 'triggered') writeBug(stored, find);
   return count;

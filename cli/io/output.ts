@@ -107,11 +107,14 @@ function streamOf(path: string): number | undefined {
 const isInPlace = (path: string): boolean => DESCRIPTOR.test(path) || !isReplaceable(path);
 
 /** Removes files and folders that killed writers of `path` left behind. */
-export function sweep(path: string): void {
-  const folder = dirname(path);
+export const sweep = (path: string): void => sweepAll(dirname(path), [basename(path)]);
+
+/** The same for several names in a folder. */
+function sweepAll(folder: string, names: readonly string[]): void {
+  const products = new Set<string | undefined>(names.map(shortened));
   try {
     for (const name of readdirSync(folder))
-      if (unfinished(folder, name) === shortened(basename(path)))
+      if (products.has(unfinished(folder, name)))
         rmSync(join(folder, name), { recursive: true, force: true });
   } catch {} // the open that follows reports a problem with the folder
 }
@@ -127,7 +130,7 @@ class Replacement {
   #stream: number | undefined;
   #fd: number | undefined;
 
-  constructor(path: string, mode?: number) {
+  constructor(path: string, mode?: number, isSwept = false) {
     this.#path = path;
     this.#final = path;
     this.#target = path;
@@ -137,7 +140,7 @@ class Replacement {
       if (this.#stream !== undefined) return;
       if (!isInPlace(final)) {
         this.#final = final;
-        sweep(final);
+        if (!isSwept) sweep(final);
         this.#target = temporaryPath(final);
       }
       this.#fd = openSync(this.#target, 'w', mode ?? 0o666);
@@ -183,6 +186,19 @@ export function writeFile(path: string, contents: string | Uint8Array, mode?: nu
   const file = new Replacement(path, mode);
   file.write(contents);
   file.commit();
+}
+
+/**
+ * Writes files of one folder, each whole or not at all; what killed writers left of them is removed
+ * once for all, because the folder may be large. Errors: as `writeFile`.
+ */
+export function writeFiles(folder: string, files: ReadonlyMap<string, string | Uint8Array>): void {
+  sweepAll(folder, [...files.keys()]);
+  for (const [name, contents] of files) {
+    const file = new Replacement(join(folder, name), undefined, true);
+    file.write(contents);
+    file.commit();
+  }
 }
 
 /** Writes to standard output where `path` is `-`, else a file. */
