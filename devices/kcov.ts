@@ -137,6 +137,10 @@ export interface KcovPorts {
   ring?(slow: MakeRecord): KcovRing | undefined;
 }
 
+/** Words of the registers `hooks`, `harts` and `kvaOffset`, and of the table. */
+const HOOK_REGISTERS = 6;
+const HOOK_WORDS = HOOK_REGISTERS + HOOKS.SIZE / 4;
+
 export class KcovDevice implements Device {
   readonly name = 'kcov';
   /** No halves: an interrupt or another hart could come between them. */
@@ -147,6 +151,8 @@ export class KcovDevice implements Device {
   /** The rw registers, as low and high halves. */
   #regs = emptyRegs();
   #hooks: KcovHooks | undefined;
+  /** Registers and words of RAM that `#hooks` follows from: when it was made, and now. */
+  readonly #hookWords = { made: new Uint32Array(HOOK_WORDS), now: new Uint32Array(HOOK_WORDS) };
   /** The table that compiled code knows, as text. */
   #published = '';
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
@@ -267,7 +273,7 @@ export class KcovDevice implements Device {
     this.#forgetRing();
     this.#regs = emptyRegs();
     this.#recorder.count = 0;
-    this.#setHooks(undefined);
+    this.#loadHooks();
     for (let h = 0; h < this.#ports.hart.count; h++) this.#ports.publish?.(h, 0);
   }
 
@@ -280,7 +286,10 @@ export class KcovDevice implements Device {
     const s = state as { regs: ReturnType<typeof emptyRegs> };
     this.#forgetRing();
     this.#regs = copyOf(s.regs);
-    this.#loadHooks();
+    // Mostly they are as before: a fuzzer goes back to one state a million times.
+    const { made, now } = this.#hookWords;
+    this.#readHookWords(now);
+    if (now.some((word, i) => word !== made[i])) this.#loadHooks();
     // Errors before the snapshot were reported in the earlier run.
     this.#regs.error = [...s.regs.error];
     this.#regs.errorAddr = [...s.regs.errorAddr];
@@ -360,8 +369,7 @@ export class KcovDevice implements Device {
   }
 
   #block(hart: number): number {
-    const [lo, hi] = this.#regs.harts;
-    const base = hi * 0x1_0000_0000 + lo;
+    const base = toNumber(this.#regs.harts);
     return base === 0 ? 0 : base + HART.SIZE * hart + HART.CURRENT;
   }
 
@@ -401,9 +409,19 @@ export class KcovDevice implements Device {
     this.#ports.publish?.(hart, ctx === 0 ? 0 : this.#ports.ram.host(ctx));
   }
 
+  #readHookWords(words: Uint32Array): void {
+    const { hooks, harts, kvaOffset } = this.#regs;
+    words.set([...hooks, ...harts, ...kvaOffset]);
+    const table = toNumber(hooks);
+    const { ram } = this.#ports;
+    const isThere = ram.has(table, HOOKS.SIZE);
+    for (let at = 0; at < HOOKS.SIZE; at += 4)
+      words[HOOK_REGISTERS + at / 4] = isThere ? ram.read32(table + at) : 0;
+  }
+
   #loadHooks(): void {
-    const [lo, hi] = this.#regs.hooks;
-    const table = hi * 0x1_0000_0000 + lo;
+    this.#readHookWords(this.#hookWords.made);
+    const table = toNumber(this.#regs.hooks);
     const { ram } = this.#ports;
     if (table === 0 || table % 8 !== 0 || !ram.has(table, HOOKS.SIZE)) {
       this.#setHooks(undefined);
@@ -413,8 +431,7 @@ export class KcovDevice implements Device {
     const addresses = Array.from({ length: HOOK.COUNT }, (_, kind) => ram.read64(table + 8 * kind));
     const liveOffset = Number(BigInt.asIntN(64, ram.read64(table + HOOKS.LIVE_OFFSET)));
     const baseVar = ram.read64(table + HOOKS.BASE_VAR);
-    const [hartsLo, hartsHi] = this.#regs.harts;
-    const harts = hartsHi * 0x1_0000_0000 + hartsLo;
+    const harts = toNumber(this.#regs.harts);
     this.#setHooks({ addresses, liveOffset, baseVar, kvaOffset: toBig(this.#regs.kvaOffset), harts });
   }
 
@@ -497,6 +514,8 @@ const copyOf = (regs: ReturnType<typeof emptyRegs>): ReturnType<typeof emptyRegs
   error: [...regs.error],
   errorAddr: [...regs.errorAddr],
 });
+
+const toNumber = ([lo, hi]: Pair): number => hi * 0x1_0000_0000 + lo;
 
 function toBig([lo, hi]: Pair): bigint {
   return (BigInt(hi) << 32n) | BigInt(lo);

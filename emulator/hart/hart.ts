@@ -22,6 +22,8 @@ const TRANSLATION_STATE = [
   [L.PMPCFG, L.PMPCFG + 16],
   [L.PMPADDR, L.PMPADDR + 128],
 ] as const;
+/** Words of them, and one for MXR. */
+const TRANSLATION_WORDS = 1 + TRANSLATION_STATE.reduce((sum, [from, to]) => sum + (to - from) / 4, 0);
 
 export class Hart {
   readonly id: number;
@@ -29,6 +31,8 @@ export class Hart {
   readonly mmu: Mmu;
   readonly csr: CsrFile;
   readonly access: SlowAccess;
+  /** Before and behind a replacement of registers. */
+  readonly #translations = [new Int32Array(TRANSLATION_WORDS), new Int32Array(TRANSLATION_WORDS)] as const;
   readonly unit: SystemUnit;
   readonly ports: HartPorts;
 
@@ -100,9 +104,11 @@ export class Hart {
    * tables were announced.
    */
   replaceRegisters(write: () => void): void {
-    const before = this.#translationKey();
+    const [before, after] = this.#translations;
+    this.#readTranslation(before);
     write();
-    if (before !== this.#translationKey()) {
+    this.#readTranslation(after);
+    if (after.some((word, i) => word !== before[i])) {
       this.restored();
       return;
     }
@@ -119,11 +125,11 @@ export class Hart {
   }
 
   /** The registers that decide about translation and permissions, apart from the view. */
-  #translationKey(): string {
+  #readTranslation(words: Int32Array): void {
     const s = this.state;
-    let key = `${s.get(L.MSTATUS) & MXR}`;
-    for (const [from, to] of TRANSLATION_STATE) for (let at = from; at < to; at += 4) key += ` ${s.get(at)}`;
-    return key;
+    words[0] = s.get(L.MSTATUS) & MXR;
+    let i = 1;
+    for (const [from, to] of TRANSLATION_STATE) for (let at = from; at < to; at += 4) words[i++] = s.get(at);
   }
 
   /** Executes a system instruction at PC; see system.ts. Only between instructions of an engine. */
