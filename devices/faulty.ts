@@ -44,6 +44,8 @@ interface State {
 }
 
 const PAGE = 4096;
+/** How long an interrupt without a cause lasts that no fault describes. */
+const PULSE_NS = 1000;
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
@@ -60,6 +62,8 @@ export class FaultLayer {
   #wild: Alarm | undefined;
   #hostile: Hostile | undefined;
   #isLoading = false;
+  /** Nanoseconds of the faults that the last event has, by kind. */
+  #times: Partial<Record<FaultKind, number>> = {};
   #s: State;
   /** Is told of each event, and the how many-th of its kind it is. The guest cannot see it. */
   observer: ((event: FaultEvent, n: number) => void) | undefined;
@@ -85,6 +89,12 @@ export class FaultLayer {
    */
   arm(faults: readonly Fault[]): void {
     this.#faults = faults.filter(f => f.device === this.#name);
+  }
+
+  /** Events count from now on: the next one is the first. */
+  restart(): void {
+    this.#s.counts = {};
+    this.#s.fired = [];
   }
 
   /** Makes the device hostile from now on, as if it had been from its first event on. */
@@ -137,10 +147,13 @@ export class FaultLayer {
     this.#s.counts[event] = n;
     this.observer?.(event, n);
     const kinds: FaultKind[] = [];
+    this.#times = {};
     this.#faults.forEach((fault, i) => {
       if (faultRow(fault.kind).event !== event || fault.at !== n) return;
       this.#s.fired.push(i);
       kinds.push(fault.kind);
+      this.#times[fault.kind] = fault.time;
+      if (fault.seed !== undefined) this.#s.random = spread(fault.seed);
     });
     const { temper } = this.#s;
     if (temper === null) return kinds;
@@ -154,8 +167,7 @@ export class FaultLayer {
   }
 
   #timeOf(kind: FaultKind): number {
-    const fault = this.#faults.find(f => f.kind === kind);
-    return this.#after(fault?.time ?? (this.#s.temper ? drawTime(this.below) : 0));
+    return this.#after(this.#times[kind] ?? (this.#s.temper ? drawTime(this.below) : 0));
   }
 
   /** A number below n, the same in each run. */
@@ -178,7 +190,7 @@ export class FaultLayer {
       const { temper } = this.#s;
       if (temper === null || temper.pulses === 0) return;
       temper.pulses--;
-      this.spurious('irq-spurious');
+      this.spurious();
       if (temper.pulses > 0) this.#wild!.set(this.#after(drawTime(this.below)));
     });
     return { raise: () => this.#raise(), lower: () => this.#lower() };
@@ -205,17 +217,21 @@ export class FaultLayer {
     this.#late!.clear();
     if (s.isDoubled) {
       s.isDoubled = false;
-      this.spurious('irq-spurious');
+      this.spurious();
     } else this.#settle();
   }
 
   /** The line is high for a while; the driver cannot acknowledge what has no cause. */
-  spurious(kind: FaultKind): void {
+  spurious(ns = PULSE_NS): void {
     if (!this.#line || this.#s.isRemoved) return;
     this.#line.lower();
     this.#line.raise();
-    const ns = this.#faults.find(f => f.kind === kind)?.time ?? 1000;
     this.#pulse!.set(this.#after(ns));
+  }
+
+  /** The access that was the last event has a spurious interrupt. */
+  pulse(): void {
+    this.spurious(this.#times['irq-spurious']);
   }
 
   #settle(): void {
@@ -343,11 +359,15 @@ function below(random: number, n: number): { value: number; next: number } {
   return { value: (x >>> 0) % n, next: x >>> 0 };
 }
 
+/** Neighbouring seeds get states that have nothing in common. */
+function spread(seed: number): number {
+  const random = Math.imul(seed ^ 0x9e37_79b9, 0x85eb_ca6b);
+  return Math.imul(random ^ (random >>> 13), 0xc2b2_ae35) >>> 0 || 1;
+}
+
 /** The part of the state that a seed decides. */
 function tempered(hostile: Hostile): Pick<State, 'random' | 'temper'> {
-  // Neighbouring seeds get states that have nothing in common.
-  let random = Math.imul(hostile.seed ^ 0x9e37_79b9, 0x85eb_ca6b);
-  random = Math.imul(random ^ (random >>> 13), 0xc2b2_ae35) >>> 0 || 1;
+  let random = spread(hostile.seed);
   const draw = (n: number): number => {
     const step = below(random, n);
     random = step.next;
@@ -383,7 +403,7 @@ export class FaultyDevice implements Device {
     const kinds = this.#layer.event('access');
     if (kinds.includes('remove')) this.#layer.remove();
     if (kinds.includes('reset')) this.#inner.reset();
-    if (kinds.includes('irq-spurious')) this.#layer.spurious('irq-spurious');
+    if (kinds.includes('irq-spurious')) this.#layer.pulse();
     return kinds.includes('bus-error');
   }
 

@@ -19,11 +19,14 @@ export { headerOf, pageOf } from './bus/define-text.ts';
 export {
   FAULT_KINDS,
   type Fault,
+  type FaultChoice,
   type FaultEvent,
   type FaultKind,
   faultRow,
   faultText,
+  parseFaultChoice,
   parseFaults,
+  USUAL_KINDS,
 } from './bus/fault-kinds.ts';
 export { type Hostile, hostileText, parseHostile } from './bus/hostile.ts';
 export { GdbStub } from './debug/gdb.ts';

@@ -113,7 +113,7 @@ export const runDescription = z.strictObject({
     devices: z.array(device).max(1).describe('besides those that every board has'),
     own: z.array(ownDevice).max(8).optional().describe("devices of the user's own, in their order"),
     faults: z
-      .array(z.string().regex(/^[a-z][a-z0-9_]{0,23}:[a-z-]+@\d{1,9}(=\d{1,18}ns)?$/))
+      .array(z.string().regex(/^[a-z][a-z0-9_]{0,23}:[a-z-]+@\d{1,9}(=(\d{1,18}ns|0x[0-9a-f]{1,8}))?$/))
       .max(4096)
       .optional()
       .describe('faults of devices, as --fault takes them'),

@@ -1,6 +1,6 @@
 // `kcovbox faults sweep`: every kind of fault times the first events of each device.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { FAULT_KINDS, type FaultKind, faultText } from '../../emulator/index.ts';
+import { FAULT_KINDS, type FaultKind, faultText, USUAL_KINDS } from '../../emulator/index.ts';
 import type { FaultSweep } from '../../run/faults/schema.ts';
 import { type Sweep, sweep } from '../../run/faults/sweep.ts';
 import { isBad } from '../../run/many/outcome.ts';
@@ -20,8 +20,6 @@ interface SweepOptions extends UnderTest {
 
 const EVENTS = 200;
 const ALL_KINDS = Object.keys(FAULT_KINDS) as FaultKind[];
-/** Without an IOMMU no kernel survives data in pages that nobody named. */
-const USUAL_KINDS = ALL_KINDS.filter(kind => kind !== 'dma-misdirect');
 
 function addKind(text: string, before: FaultKind[] = []): FaultKind[] {
   if (!Object.hasOwn(FAULT_KINDS, text))

@@ -188,7 +188,7 @@ export function addDeviceOptions(command: Command, { faults } = { faults: true }
     command
       .option(
         '--fault <faults>',
-        'make the N-th event of a device fail: DEVICE:KIND@N[=TIME],... (repeatable)',
+        'make the N-th event of a device fail: DEVICE:KIND@N[=TIME or =0xSEED],... (repeatable)',
         repeated,
       )
       .option(

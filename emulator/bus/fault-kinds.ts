@@ -1,5 +1,5 @@
 // The catalogue of faults that any device can have, and how they are written: `edu:irq-drop@5`,
-// `edu:late@3=2ms`. One row each; devices/faulty.ts does what the rows say.
+// `edu:late@3=2ms`, `edu:read-flip@2=0x7`. One row each; devices/faulty.ts does what the rows say.
 
 import { HostError } from '../base/errors.ts';
 
@@ -11,6 +11,8 @@ interface Row {
   readonly doc: string;
   /** `=…` is possible: a time, with its default in nanoseconds. */
   readonly time?: number;
+  /** Something is drawn, such as which bit is wrong; `=0x…` is possible: a seed of its own. */
+  readonly draws?: true;
 }
 
 export const FAULT_KINDS = {
@@ -21,8 +23,8 @@ export const FAULT_KINDS = {
   'irq-spurious': { event: 'access', time: 1e4, doc: 'an interrupt without a cause, for some time' },
   'read-ones': { event: 'read', doc: 'the read answers with all ones' },
   'read-zero': { event: 'read', doc: 'the read answers with 0' },
-  'read-flip': { event: 'read', doc: 'one bit of the answer is wrong' },
-  'read-any': { event: 'read', doc: 'the answer is another value that the register can have' },
+  'read-flip': { event: 'read', draws: true, doc: 'one bit of the answer is wrong' },
+  'read-any': { event: 'read', draws: true, doc: 'the answer is another value that the register can have' },
   'read-stuck': { event: 'read', doc: 'this register answers the same from then on: status never ready' },
   'bus-error': { event: 'access', doc: 'the access is an access fault' },
   'write-drop': { event: 'write', doc: 'the write has no effect' },
@@ -36,12 +38,16 @@ export const FAULT_KINDS = {
   never: { event: 'alarm', doc: 'what the device would do by itself it does not do' },
   'dma-drop': { event: 'dma-write', doc: 'the transfer to memory does not happen' },
   'dma-short': { event: 'dma-write', doc: 'only the first half reaches memory' },
-  'dma-flip': { event: 'dma-write', doc: 'one bit that reaches memory is wrong' },
+  'dma-flip': { event: 'dma-write', draws: true, doc: 'one bit that reaches memory is wrong' },
   'dma-ones': { event: 'dma-write', doc: 'all ones reach memory: indexes and lengths out of range' },
-  'dma-any': { event: 'dma-write', doc: 'numbers in what reaches memory are any others' },
+  'dma-any': { event: 'dma-write', draws: true, doc: 'numbers in what reaches memory are any others' },
   'dma-misdirect': { event: 'dma-write', doc: 'the transfer goes to the next page' },
   'dma-read-zero': { event: 'dma-read', doc: 'the device reads zeros from memory' },
-  'dma-read-flip': { event: 'dma-read', doc: 'one bit of what the device reads from memory is wrong' },
+  'dma-read-flip': {
+    event: 'dma-read',
+    draws: true,
+    doc: 'one bit of what the device reads from memory is wrong',
+  },
 } as const satisfies Record<string, Row>;
 export type FaultKind = keyof typeof FAULT_KINDS;
 
@@ -53,11 +59,23 @@ export interface Fault {
   readonly at: number;
   /** Nanoseconds of virtual time. */
   readonly time: number;
+  /** Of what is drawn, 32 bits; absent: the layer of the device draws on. */
+  readonly seed?: number;
+}
+
+/** Faults that programs or campaigns may draw: a device, and the kinds that it may have. */
+export interface FaultChoice {
+  readonly device: string;
+  readonly kinds: readonly FaultKind[];
 }
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 /** The row of a kind: its event and its meaning. */
 export const faultRow = (kind: FaultKind): Row => FAULT_KINDS[kind];
+const ALL_KINDS = Object.keys(FAULT_KINDS) as FaultKind[];
+/** Without the kind that no kernel can survive, because there is no IOMMU. */
+export const USUAL_KINDS: readonly FaultKind[] = ALL_KINDS.filter(kind => kind !== 'dma-misdirect');
+const isKind = (text: string): text is FaultKind => Object.hasOwn(FAULT_KINDS, text);
 
 /** `DEVICE:KIND@N[=TIME],KIND@N...` as faults. Errors: HostError that says which part is wrong. */
 export function parseFaults(text: string): Fault[] {
@@ -72,25 +90,48 @@ export function parseFaults(text: string): Fault[] {
 
 function parseOne(device: string, part: string): Fault {
   const [kind = ''] = /^[a-z-]*/.exec(part) ?? [];
-  if (!Object.hasOwn(FAULT_KINDS, kind))
-    throw new HostError(`fault ${device}:${part}: the kinds are ${Object.keys(FAULT_KINDS).join(', ')}`);
-  const [match, n, amount, unit] =
-    /^(?:@(\d{1,9}))?(?:=(\d{1,9})(ns|us|ms|s))?$/.exec(part.slice(kind.length)) ?? [];
+  if (!isKind(kind)) throw unknownKind(device, part);
+  const [match, n, amount, unit, digits] =
+    /^(?:@(\d{1,9}))?(?:=(\d{1,18})(ns|us|ms|s)|=0x([0-9a-f]{1,8}))?$/.exec(part.slice(kind.length)) ?? [];
   if (match === undefined)
     throw new HostError(
-      `fault ${device}:${part}: behind ${kind} comes @N, up to nine digits, then =TIME, such as @5=20us`,
+      `fault ${device}:${part}: behind ${kind} comes @N, up to nine digits, then =TIME or =0xSEED, such as @5=20us`,
     );
-  const row = faultRow(kind as FaultKind);
+  const row = faultRow(kind);
   const at = n === undefined ? 1 : Number(n);
   if (at < 1) throw new HostError(`fault ${device}:${part}: the first event is @1`);
   if (amount !== undefined && row.time === undefined)
     throw new HostError(`fault ${device}:${part}: ${kind} has no time`);
+  if (digits !== undefined && !row.draws)
+    throw new HostError(`fault ${device}:${part}: ${kind} draws nothing, so it has no seed`);
   const time = amount === undefined ? (row.time ?? 0) : Number(amount) * UNITS[unit!]!;
-  return { device, kind: kind as FaultKind, at, time };
+  return { device, kind, at, time, ...(digits !== undefined && { seed: Number.parseInt(digits, 16) }) };
 }
 
+const unknownKind = (device: string, part: string): HostError =>
+  new HostError(`fault ${device}:${part}: the kinds are ${ALL_KINDS.join(', ')}`);
+
 /** As `parseFaults` reads it. */
-export function faultText({ device, kind, at, time }: Fault): string {
+export function faultText({ device, kind, at, time, seed }: Fault): string {
   const row = faultRow(kind);
-  return `${device}:${kind}@${at}${row.time !== undefined && time !== row.time ? `=${time}ns` : ''}`;
+  const own = row.time !== undefined && time !== row.time ? `=${time}ns` : '';
+  return `${device}:${kind}@${at}${own}${seed === undefined ? '' : `=0x${seed.toString(16)}`}`;
+}
+
+/**
+ * `DEVICE[:KIND,KIND...]`: faults whose events somebody else draws. Without kinds: USUAL_KINDS.
+ * Errors: HostError that says which part is wrong.
+ */
+export function parseFaultChoice(text: string): FaultChoice {
+  const [, device, list] = /^([a-z][a-z0-9_]{0,23})(?::(.*))?$/.exec(text) ?? [];
+  if (device === undefined)
+    throw new HostError(`fault "${text}": write it as DEVICE or DEVICE:KIND,..., such as edu:irq-drop`);
+  if (list === undefined) return { device, kinds: USUAL_KINDS };
+  const kinds = list.split(',').map(part => {
+    if (part.includes('@'))
+      throw new HostError(`fault ${device}:${part}: the events are drawn; write it without @N`);
+    if (!isKind(part)) throw unknownKind(device, part);
+    return part;
+  });
+  return { device, kinds: [...new Set(kinds)] };
 }

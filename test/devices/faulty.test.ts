@@ -3,7 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import { FaultLayer, FaultyDevice } from '../../devices/faulty.ts';
 import type { Device, IrqLine } from '../../emulator/bus/device.ts';
-import { FAULT_KINDS, type FaultKind, faultText, parseFaults } from '../../emulator/bus/fault-kinds.ts';
+import {
+  FAULT_KINDS,
+  type FaultKind,
+  faultText,
+  parseFaultChoice,
+  parseFaults,
+  USUAL_KINDS,
+} from '../../emulator/bus/fault-kinds.ts';
 import { hostileText, parseHostile } from '../../emulator/bus/hostile.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 import { Clock } from '../../emulator/machine/clock.ts';
@@ -44,7 +51,7 @@ function world(text: string) {
     device.write(0, 4, write);
     return 0;
   };
-  return { device, layer, ram, wires, stored, levels, alarm, advance, access };
+  return { nsPerUnit: clock.nsPerUnit, device, layer, ram, wires, stored, levels, alarm, advance, access };
 }
 
 const ones = 0xffff_ffff;
@@ -200,7 +207,53 @@ test('every kind is written and read back', () => {
   for (const [kind, row] of Object.entries(FAULT_KINDS)) {
     const text = `virtio7:${kind}@12${'time' in row ? '=7ns' : ''}`;
     expect(parseFaults(text).map(faultText)).toEqual([text]);
+    if (!('draws' in row)) continue;
+    const drawn = `edu:${kind}@3=0xfe`;
+    expect(parseFaults(drawn).map(faultText)).toEqual([drawn]);
   }
+  // As a capsule has it: nanoseconds.
+  const long = parseFaults('edu:late@1=999s');
+  expect(long.map(faultText).flatMap(parseFaults)).toEqual(long);
+});
+
+test('two faults of one kind have times of their own', () => {
+  const w = world('late@1=1ms,late@2=5ms');
+  const at = [1, 2].map(() => {
+    w.alarm.set(10);
+    return w.alarm.at;
+  });
+  expect(at).toEqual([1e6 / w.nsPerUnit, 5e6 / w.nsPerUnit]);
+});
+
+test('a seed decides what is drawn, whatever was drawn before', () => {
+  const values = (text: string): (number | 'fault')[] => {
+    const w = world(text);
+    return [w.access(), w.access(), w.access()];
+  };
+  const [, second] = values('read-flip@2=0x5');
+  expect(values('read-flip@1,read-flip@2=0x5')[1]).toBe(second);
+  const all = new Set(Array.from({ length: 64 }, (_, n) => values(`read-flip@2=0x${n.toString(16)}`)[1]));
+  expect(all.size).toBeGreaterThan(20);
+});
+
+test('events count from where the layer restarts', () => {
+  const w = world('read-ones@2');
+  w.access();
+  w.layer.restart();
+  expect([w.access(), w.access(), w.access()]).toEqual([right, ones, right]);
+  expect(w.layer.fired.map(faultText)).toEqual(['dev:read-ones@2']);
+});
+
+test('a choice of faults', () => {
+  expect(parseFaultChoice('edu')).toEqual({ device: 'edu', kinds: USUAL_KINDS });
+  expect(parseFaultChoice('edu:irq-drop,late,late').kinds).toEqual(['irq-drop', 'late']);
+  for (const [text, why] of [
+    ['', /write it as DEVICE or DEVICE:KIND,.../],
+    ['edu:', /the kinds are irq-drop, /],
+    ['edu:irq-drop@2', /write it without @N/],
+    ['edu:what', /the kinds are irq-drop, /],
+  ] as const)
+    expect(() => parseFaultChoice(text), text).toThrow(why);
 });
 
 test.each([
@@ -208,6 +261,8 @@ test.each([
   ['edu:what@1', /the kinds are irq-drop, /],
   ['edu:irq-drop@0', /the first event is @1/],
   ['edu:irq-drop@1=5ms', /irq-drop has no time/],
+  ['edu:irq-drop@1=0x5', /irq-drop draws nothing/],
+  ['edu:read-flip@1=0x123456789', /behind read-flip comes @N/],
 ])('refused: %s', (text, why) => {
   expect(() => parseFaults(text)).toThrow(why);
 });
