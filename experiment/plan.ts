@@ -24,6 +24,7 @@ export const imagesOf = (variant: PlannedVariant): string[] => [
   variant.run.images.initrd,
   ...(codeOf(variant) === variant.run.images.kernel.sha256 ? [] : [codeOf(variant)]),
   ...('descriptions' in variant ? [variant.descriptions] : []),
+  ...(variant.run.machine.own ?? []).map(device => device.sha256),
 ];
 
 /** Names the configuration of a variant, its seeds apart. */

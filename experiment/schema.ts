@@ -78,6 +78,13 @@ export const fuzzOptions = z.strictObject({
   'fail-nth': z.boolean().optional().describe('allocations of calls may fail'),
   settles: z.boolean().optional().describe('sleep behind the last call'),
   schedule: campaignConfig.shape.schedule,
+  device: z
+    .array(z.string().min(1).max(4096))
+    .max(8)
+    .optional()
+    .describe('devices of your own, as FILE.ts[,NAME=VALUE]..., relative to this file'),
+  driver: z.array(z.string().min(1).max(4096)).max(64).optional().describe('C files of their drivers'),
+  fault: campaignConfig.shape.faults,
   'max-insns': positive.optional().describe('after which a program hangs'),
   batches: z.int().min(1).max(1024).optional().describe('of an epoch'),
   'per-batch': z.int().min(8).max(65_536).optional().describe('executions of a batch'),
@@ -158,6 +165,10 @@ const plannedFuzz = z.strictObject({
   name,
   run: runDescription.describe('of the guest'),
   target: z.literal('harness').optional().describe('absent: the kernel'),
+  devices: z
+    .array(z.string().regex(/^[^/\\]{1,255}$/))
+    .optional()
+    .describe("names of the files of the user's own devices, which run lists"),
   campaign: campaignConfig.omit({ seed: true }),
   descriptions: sha256.describe('of the texts of descriptions, and the tables of system calls'),
 });

@@ -1,12 +1,13 @@
 // Trials of the fuzzer on this host: its guest, its descriptions, and executors that later trials
 // of the same guest use again.
-import { isAbsolute, join } from 'node:path';
-import { DEFAULT_EXTENSIONS } from '../../emulator/index.ts';
+import { basename, isAbsolute, join } from 'node:path';
+import { DEFAULT_EXTENSIONS, parseFaultChoice } from '../../emulator/index.ts';
 import { FuzzTrial } from '../../experiment/fuzz-trial.ts';
 import type { FuzzOptions, FuzzPlan, PlannedFuzz, PlannedTrial } from '../../experiment/schema.ts';
 import type { FinishedTrial } from '../../experiment/trial.ts';
 import { BUDGET, Choice, campaignConfig, Executor, FuzzError } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
+import type { LoadedDevice } from '../../host/device.ts';
 import {
   type DescriptionTexts,
   descriptionTexts,
@@ -14,12 +15,15 @@ import {
   loadDescriptions,
 } from '../../host/fuzz/descriptions.ts';
 import { prepareHarness, prepareTarget, THREADS } from '../../host/fuzz/target.ts';
+import { readInput } from '../../host/input.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { sha256 } from '../../toolchain/index.ts';
+import { checkFaultable } from '../fuzz/choose.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
+import { loadDevices } from '../verbs/run.ts';
 import type { Folder } from './folder.ts';
 import { NOT_ENDED, type Progress, usedCpu } from './program.ts';
 
@@ -32,6 +36,7 @@ function campaignOf(options: FuzzOptions): PlannedFuzz['campaign'] {
     failNth: options['fail-nth'] ?? false,
     settles: options.settles ?? false,
     ...(options.schedule !== undefined && { schedule: options.schedule }),
+    ...(options.fault && { faults: options.fault }),
     budget: options['max-insns'] ?? BUDGET,
     ...(options.batches && { batches: options.batches }),
     ...(options['per-batch'] && { perBatch: options['per-batch'] }),
@@ -53,7 +58,7 @@ export async function prepareFuzz(
   const placed = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
   const hasThreads = options.schedule !== undefined;
   if (options.harness !== undefined)
-    for (const key of ['conf', 'append', 'fail-nth', 'schedule'] as const)
+    for (const key of ['conf', 'append', 'fail-nth', 'schedule', 'device', 'driver', 'fault'] as const)
       if (options[key] !== undefined) fail(key, 'is for a kernel, not for a harness; omit one of the two');
   if (options.harness === undefined && options.cflags !== undefined)
     fail('cflags', 'is for a harness, and there is none');
@@ -63,11 +68,21 @@ export async function prepareFuzz(
     if (!(error instanceof UserError)) throw error;
     fail('conf', error.message);
   }
+  const devices = await loadDevices(options.device?.map(placed));
+  const faultable = options.fault?.map(text => parseFaultChoice(text).device);
+  try {
+    checkFaultable(faultable, devices);
+  } catch (error) {
+    fail('fault', (error as Error).message);
+  }
   const { images: guest, machine } =
     options.harness === undefined
       ? await prepareTarget({
           conf,
           hasThreads,
+          devices,
+          drivers: options.driver?.map(placed),
+          faultable,
           ...(options.append !== undefined && { append: options.append }),
         })
       : await prepareHarness({
@@ -85,6 +100,7 @@ export async function prepareFuzz(
       cpu: DEFAULT_EXTENSIONS,
       memory: machine.ramBytes!,
       icount: 0,
+      devices,
       cflags: hasThreads ? [THREADS] : (options.cflags ?? []),
       env: {},
     },
@@ -110,22 +126,32 @@ export async function prepareFuzz(
   images.set(run.images.initrd, guest.initrd);
   images.set(sha256(bytes), bytes);
   if (isHarness) images.set(run.images.program, guest.program);
+  for (const { path, sha256: hash } of devices) images.set(hash, readInput(path, 'device'));
   const target = isHarness ? { target: 'harness' as const } : {};
-  return { name, run, ...target, campaign, descriptions: sha256(bytes) };
+  const files = devices.map(({ path }) => basename(path));
+  const own = files.length > 0 ? { devices: files } : {};
+  return { name, run, ...target, ...own, campaign, descriptions: sha256(bytes) };
 }
 
 /** Of the last guest: booting it and compiling its code is a part of a trial that others share. */
 let open: { readonly key: string; readonly executor: Executor } | undefined;
 
-function executorFor(folder: Folder, { run, target, campaign }: PlannedFuzz): Executor {
-  const { budget, snapshots } = campaign;
-  const key = [run.images.kernel.sha256, run.images.initrd, run.kernel.append, budget, snapshots].join(' ');
+async function executorFor(folder: Folder, variant: PlannedFuzz): Promise<Executor> {
+  const { run, target, campaign } = variant;
+  const { budget, snapshots, faults = [] } = campaign;
+  const board = JSON.stringify([run.machine.own, faults]);
+  const { kernel, initrd } = run.images;
+  const key = [kernel.sha256, initrd, run.kernel.append, budget, snapshots, board].join(' ');
   if (open?.key === key) return open.executor;
   const images = new Map([
     ['kernel.bin', folder.image(run.images.kernel.sha256)],
     ['initrd.bin', folder.image(run.images.initrd)],
   ]);
-  const machine = machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit'));
+  const devices = await devicesOf(folder, variant);
+  const machine = {
+    ...machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit', devices)),
+    faultable: faults.map(text => parseFaultChoice(text).device),
+  };
   const canaries = target ? undefined : findCanaries(folder.image(run.images.kernel.sha256));
   const kind = target ?? 'own';
   const executor = new Executor({ machine, kind, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
@@ -133,17 +159,29 @@ function executorFor(folder: Folder, { run, target, campaign }: PlannedFuzz): Ex
   return executor;
 }
 
+/** The user's own, of which the folder has the code. The loader comes where there are any. */
+async function devicesOf(folder: Folder, { run, devices = [] }: PlannedFuzz): Promise<LoadedDevice[]> {
+  const { own = [] } = run.machine;
+  if (own.length === 0) return [];
+  const { loadDeviceBytes } = await import('../../host/device.ts');
+  return own.map(({ sha256: hash, params }, i) =>
+    loadDeviceBytes(devices[i] ?? 'device.ts', folder.image(hash), params),
+  );
+}
+
 /** Runs one campaign to its end. */
-export const runCampaignTrial = (
+export async function runCampaignTrial(
   folder: Folder,
   plan: FuzzPlan,
   planned: PlannedTrial,
   progress: Progress,
-): FinishedTrial =>
-  new FuzzTrial(plan, planned, {
-    executor: variant => executorFor(folder, variant),
+): Promise<FinishedTrial> {
+  const executor = await executorFor(folder, plan.variants.find(({ name }) => name === planned.variant)!);
+  return new FuzzTrial(plan, planned, {
+    executor: () => executor,
     descriptions: ({ descriptions }) =>
       loadDescriptions(JSON.parse(new TextDecoder().decode(folder.image(descriptions))) as DescriptionTexts),
     cpuSeconds: usedCpu,
     progress,
   }).run();
+}

@@ -160,9 +160,9 @@ async function prepareVariants({ file, folder, at }: ReadExperiment): Promise<Pr
     for (const [name, own] of Object.entries(file.variants)) {
       const options = { ...file.fuzz, ...own };
       variants.push(await prepareFuzz(name, options, folder, parts.images, failIn('fuzz', name)));
-      const { harness } = options;
-      if (harness !== undefined)
-        keepSource(parts.sources, name, isAbsolute(harness) ? harness : join(folder, harness));
+      const { harness, driver = [] } = options;
+      for (const source of [...(harness === undefined ? [] : [harness]), ...driver])
+        keepSource(parts.sources, name, isAbsolute(source) ? source : join(folder, source));
     }
     return { plan: { ...common, kind: 'fuzz', variants }, ...parts };
   }

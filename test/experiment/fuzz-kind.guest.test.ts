@@ -139,10 +139,47 @@ functions: [LLVMFuzzerTestOneInput]
   expect(cli('reproduce', '-o', 'parse-again', 'parse-crate').status).toBe(0);
 });
 
+test('variants whose device fails or does not; the folder has the device, and a crate too', () => {
+  const example = readFileSync(join(ROOT, 'examples', 'experiment', 'faults.yaml'), 'utf8')
+    .replaceAll('../', `${join(ROOT, 'examples')}/`)
+    .replace('trials: 20', 'trials: 1')
+    .replace(/ {2}values:\n.*\n/, '')
+    .replace('executions: 4096', 'executions: 1024');
+  writeFileSync(join(cwd, 'faults.yaml'), example);
+  for (const jobs of ['1', '2'])
+    expect(cli('run', '-j', jobs, '--dir', `faults-${jobs}`, 'faults.yaml').status).toBe(0);
+  expect(filesOf('faults-2')).toEqual(filesOf('faults-1'));
+  const bugsOf = (variant: string) =>
+    (JSON.parse(trialOf('faults-1', `${variant}/0000`)) as ExperimentTrial).bugs;
+  expect(bugsOf('all')).toMatchObject([
+    { bug: 'trusts', line: 'KASAN: slab-out-of-bounds Write in thermo_read' },
+  ]);
+  expect(bugsOf('none')).toEqual([]);
+  const trusts = join(cwd, 'faults-1', 'trials', 'all', '0000', 'trusts.txt');
+  expect(readFileSync(trusts, 'utf8')).toMatch(/^!fault thermo:/);
+  expect(readdirSync(join(cwd, 'faults-1', 'sources'))).toEqual(['trusts.c']);
+  const words = ['--format', 'crate', '--date', '2026-01-02', '--author', 'A'];
+  expect(cli('export', ...words, '-o', 'faults-crate', 'faults-1').status).toBe(0);
+  expect(cli('reproduce', '-o', 'faults-again', 'faults-crate').status).toBe(0);
+});
+
+test('a fault of a device that is not there names its place in the file', () => {
+  writeFileSync(
+    join(cwd, 'absent.yaml'),
+    'name: absent\nfuzz: {}\nvariants:\n  a:\n    fault: [disk]\ntrials: 1\nbudget: { executions: 64 }\n',
+  );
+  const refused = cli('plan', 'absent.yaml');
+  expect(refused.stderr).toMatch(
+    /absent\.yaml:5:\d+: fault: fault of disk: the devices of programs are edu\n$/,
+  );
+  expect(isOneLine(refused.stderr)).toBe(true);
+});
+
 test.each([
   ['conf: linux+kasan', /conf: is for a kernel, not for a harness/],
   ['append: quiet', /append: is for a kernel/],
   ['schedule: rw', /schedule: is for a kernel/],
+  ['fault: [edu]', /fault: is for a kernel/],
 ])('%s beside a harness is refused', (line, reason) => {
   writeFileSync(
     join(cwd, 'both.yaml'),
