@@ -70,7 +70,7 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     engine: choice.engine,
     kcov: choice.kcov,
     icountShift: choice.icount,
-    ...(choice.devices?.length && { ownDevices: choice.devices, ...ofRules(images, choice) }),
+    ...deviceOptions(images, choice.devices),
     ...(choice.faults?.length && { faults: choice.faults }),
     ...(choice.hostile?.length && { hostile: choice.hostile }),
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
@@ -80,9 +80,13 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
   };
 }
 
-/** Facts about the kernel for the rules of devices. */
-function ofRules({ kernel }: GuestImages, { devices = [] }: MachineChoice): Pick<MachineOptions, 'isFreed'> {
-  if (!devices.some(({ definition }) => definition.rules)) return {};
-  const isFreed = freedMemory(kernel);
-  return isFreed ? { isFreed } : {};
+/** Devices of the user's own, and facts about the kernel for their rules. */
+export function deviceOptions(
+  images: { readonly kernel: Uint8Array },
+  devices: readonly LoadedDevice[] = [],
+): Pick<MachineOptions, 'ownDevices' | 'isFreed'> {
+  if (devices.length === 0) return {};
+  const hasRules = devices.some(({ definition }) => definition.rules);
+  const isFreed = hasRules ? freedMemory(images.kernel) : undefined;
+  return { ownDevices: devices, ...(isFreed && { isFreed }) };
 }

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashOf, type Program, parseProgram } from '../../fuzz/index.ts';
 import { readInput } from '../../host/input.ts';
-import { machineOf } from '../fuzz/campaign.ts';
+import { workerData } from '../fuzz/campaign.ts';
 import { BUGS, readFolder } from '../fuzz/folder.ts';
 import { executorFor } from '../fuzz/worker.ts';
 import { UserError } from '../io/fail.ts';
@@ -33,12 +33,12 @@ function programsOf(path: string): string[] {
 }
 
 /** Errors: UserError when the kernel of the campaign has no bugs. */
-export function campaignRuns(path: string): { programs: string[]; runs: Runs<Ran> } {
+export async function campaignRuns(path: string): Promise<{ programs: string[]; runs: Runs<Ran> }> {
   const stored = readFolder(path);
   const { canaries, config } = stored.manifest;
   if (!canaries)
     throw new UserError(`${path}: the kernel of this campaign has no bugs; begin one with --conf NAME+bugs`);
-  const executor = executorFor({ machine: machineOf(stored, 'jit'), kind: 'own', config, canaries });
+  const executor = await executorFor(workerData(stored, 'jit'));
   const read = new Map<string, Program>();
   const programOf = (file: string): Program => {
     const text = new TextDecoder().decode(readInput(file, 'program', PROGRAM_MAX));

@@ -1,8 +1,9 @@
 // `kcovbox fuzz bench`: the cost of an execution, and whether two executions of one program are the
 // same, to the record.
-import type { EngineKind } from '../../emulator/index.ts';
+import { type EngineKind, type FaultChoice, parseFaultChoice } from '../../emulator/index.ts';
 import {
   Choice,
+  changeFaults,
   type Executor,
   Generator,
   HALVES,
@@ -19,6 +20,7 @@ import { type GuestChoice, prepareChosen } from './choose.ts';
 
 export interface BenchOptions extends GuestChoice {
   rounds: number;
+  fault?: string[];
   engine: Exclude<EngineKind, 'lockstep'>;
   json?: true;
 }
@@ -60,13 +62,17 @@ const USUAL = [
 type Row = FuzzBench['rows'][number];
 type What = Row['what'];
 
-function programs(): Program[] {
+/** Usual calls, and those that the user describes. */
+function programs({ describe = [] }: BenchOptions, faults: readonly FaultChoice[]): Program[] {
   const random = new Random(SEED);
-  const choice = new Choice(loadDescriptions(descriptionTexts()), USUAL);
-  const generator = new Generator(random, choice, []);
+  const own = loadDescriptions(descriptionTexts());
+  const all = describe.length === 0 ? own : loadDescriptions(descriptionTexts(describe));
+  const more = all.calls.map(({ name }) => name).filter(name => !own.byName.has(name));
+  const generator = new Generator(random, new Choice(all, [...USUAL, ...more]), []);
   const found: Program[] = [];
   while (found.length < PROGRAMS) {
     const program = generator.program();
+    if (faults.length > 0) changeFaults(program, faults, random);
     if (program.calls.length === CALLS) found.push(program);
   }
   return found;
@@ -172,9 +178,10 @@ function text({ rounds, unstable, rows }: FuzzBench): string {
 
 export async function bench(options: BenchOptions): Promise<number> {
   const { engine, rounds } = options;
-  const { target } = await prepareChosen(options, { engine });
+  const faults = (options.fault ?? []).map(parseFaultChoice);
+  const { target } = await prepareChosen(options, { engine, faultable: faults.map(({ device }) => device) });
   const executor = openTarget(target);
-  const all = programs();
+  const all = programs(options, faults);
   const progress = progressLine();
   progress.show('stability');
   const unstable = firstUnstable(executor, all) ?? null;

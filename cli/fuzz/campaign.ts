@@ -1,7 +1,7 @@
 // `kcovbox fuzz run` and `verify`: campaigns in folders.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { counted, type EngineKind, type MachineOptions } from '../../emulator/index.ts';
+import { counted, type EngineKind, parseFaultChoice } from '../../emulator/index.ts';
 import { epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
 import { targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
@@ -23,6 +23,7 @@ import {
   type Stored,
 } from './folder.ts';
 import { Pool } from './pool.ts';
+import type { WorkerData } from './worker.ts';
 
 export interface RunOptions extends GuestChoice {
   executions: number;
@@ -33,42 +34,50 @@ export interface RunOptions extends GuestChoice {
   snapshots: boolean;
   settle?: true;
   schedule?: string;
+  fault?: string[];
   engine: Exclude<EngineKind, 'lockstep'>;
 }
 
 /** Where the configuration of a campaign comes from. */
-function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
+function configOf(options: RunOptions): CampaignConfig {
   const parsed = campaignConfig.safeParse({
     ...(options.seed !== undefined && { seed: `0x${options.seed.toString(16)}` }),
     ...(options.call && { calls: options.call }),
     comparisons: options.comparisons,
     snapshots: options.snapshots,
-    failNth: canFail,
     settles: options.settle === true,
     ...(options.schedule !== undefined && { schedule: options.schedule }),
+    ...(options.fault && { faults: options.fault }),
   });
   if (!parsed.success) throw new UserError(`fuzz run: ${firstIssue(parsed.error)}`);
   return parsed.data;
 }
 
+/** Is there more in the kernel than the package has? */
+const isOwnKernel = ({ device, driver, kernelSource }: RunOptions): boolean =>
+  device !== undefined || driver !== undefined || kernelSource !== undefined;
+
 async function create(path: string, options: RunOptions): Promise<Stored> {
   const hasThreads = options.schedule !== undefined;
-  const { conf, words, target } = await prepareChosen(options, { hasThreads });
+  const config = configOf(options);
+  const faultable = config.faults?.map(text => parseFaultChoice(text).device);
+  const { conf, words, target, devices } = await prepareChosen(options, { hasThreads, faultable });
   const { images, kind = 'own' } = target;
   const canaries = kind === 'own' ? findCanaries(images.kernel) : undefined;
   const manifest = {
     format: 'kcovbox fuzz campaign' as const,
     version: 1 as const,
-    config: configOf(options, HAS_FAIL_NTH.test(conf)),
+    config: { ...config, failNth: HAS_FAIL_NTH.test(conf) },
     conf,
     ...(kind !== 'own' && { guest: kind }),
     words,
     append: images.append,
     tail: images.tail ?? '',
     ...(canaries && { canaries }),
+    ...(isOwnKernel(options) && { whole: true as const }),
   };
-  const kernel = images.loaded ?? images.kernel;
-  return createFolder(path, manifest, kernel, images.initrd, textsFor(options));
+  const kernel = isOwnKernel(options) ? images.kernel : (images.loaded ?? images.kernel);
+  return createFolder(path, manifest, { kernel, initrd: images.initrd, devices }, textsFor(options));
 }
 
 /** Options of `run` that may change when a campaign goes on; all others belong to it. */
@@ -84,25 +93,20 @@ function reopen(path: string, given: readonly string[]): Stored {
   return readFolder(path);
 }
 
-export const machineOf = (stored: Stored, engine: RunOptions['engine']): MachineOptions =>
-  targetMachine(
-    {
-      kernel: stored.kernel,
-      initrd: stored.initrd,
-      append: stored.manifest.append,
-      tail: stored.manifest.tail,
-      hasThreads: stored.manifest.config.schedule !== undefined,
-      kind: stored.manifest.guest ?? 'own',
-    },
-    engine,
-  );
+/** All that an executor of the campaign needs. */
+export function workerData(stored: Stored, engine: RunOptions['engine']): WorkerData {
+  const { manifest, kernel, initrd, texts, devices } = stored;
+  const { config, canaries, append, tail } = manifest;
+  const kind: TargetKind = manifest.guest ?? 'own';
+  const hasThreads = config.schedule !== undefined;
+  const faultable = config.faults?.map(text => parseFaultChoice(text).device);
+  const machine = targetMachine({ kernel, initrd, append, tail, hasThreads, kind, faultable }, engine);
+  return { machine, devices, kernel, kind, config, canaries, texts };
+}
 
 function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
-  const { manifest, texts, descriptions } = stored;
-  const { config, canaries } = manifest;
-  const kind: TargetKind = manifest.guest ?? 'own';
-  const data = { machine: machineOf(stored, engine), kind, config, canaries, texts };
-  return new Pool(data, descriptions, Math.min(jobs, config.batches));
+  const { batches } = stored.manifest.config;
+  return new Pool(workerData(stored, engine), stored.descriptions, Math.min(jobs, batches));
 }
 
 /** Runs a campaign, or goes on with it. Where the guest does not begin, no new folder stays. */

@@ -1,6 +1,7 @@
 // The guest that the options of `kcovbox fuzz` ask for: a kernel of kcovbox with words for its
 // command line, another Linux, or a harness.
 import type { EngineKind } from '../../emulator/index.ts';
+import type { LoadedDevice } from '../../host/device.ts';
 import { type DescriptionTexts, descriptionTexts, harnessTexts } from '../../host/fuzz/descriptions.ts';
 import {
   type OtherImages,
@@ -10,10 +11,13 @@ import {
   type Target,
 } from '../../host/fuzz/target.ts';
 import type { GuestImages } from '../../host/guest.ts';
+import { readInput } from '../../host/input.ts';
 import { findBug } from '../bugs/rows.ts';
 import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
 import { chooseKernel, givenCheck, type RobustOptions } from '../run/robust.ts';
+import { loadDevices } from '../verbs/run.ts';
+import type { DeviceFile } from './worker.ts';
 
 export interface GuestChoice extends RobustOptions {
   /** Image of another Linux. */
@@ -21,6 +25,8 @@ export interface GuestChoice extends RobustOptions {
   /** A C file with LLVMFuzzerTestOneInput. */
   harness?: string;
   cflags?: string;
+  device?: string[];
+  driver?: string[];
   describe?: string[];
   append?: string;
   /** Allocations may fail. */
@@ -33,13 +39,25 @@ export interface Chosen {
   /** The user's words of the command line, and those of the checks. */
   readonly words: string;
   readonly target: Target<GuestImages | OtherImages>;
+  /** Of the user's own. */
+  readonly devices: readonly DeviceFile[];
+}
+
+interface How {
+  readonly hasThreads?: boolean;
+  /** Devices of which programs have faults. */
+  readonly faultable?: readonly string[] | undefined;
+  readonly engine?: Exclude<EngineKind, 'lockstep'>;
 }
 
 /** Names an option that only kernels of kcovbox can have; undefined: there is none. */
-function ownOption(options: GuestChoice, hasThreads: boolean): string | undefined {
+function ownOption(options: GuestChoice, { hasThreads, faultable }: How): string | undefined {
   if (options.conf !== undefined) return '--conf';
   if (options.kernelSource !== undefined) return '--kernel-source';
   if (options.fail) return '--fail';
+  if (options.device) return '--device';
+  if (options.driver) return '--driver';
+  if (faultable?.length) return 'a fault of a device';
   return givenCheck(options) ?? (hasThreads ? 'a second thread' : undefined);
 }
 
@@ -47,16 +65,16 @@ function ownOption(options: GuestChoice, hasThreads: boolean): string | undefine
 export const textsFor = ({ harness, describe }: GuestChoice): DescriptionTexts =>
   harness === undefined ? descriptionTexts(describe) : harnessTexts(describe);
 
+/** Of targets that are no kernel of kcovbox. */
+const NO_KERNEL = { conf: 'linux', devices: [] } as const;
+
 export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 /**
  * Builds what is missing. Errors: UserError if the kernel is none of Linux, or lacks the bugs that
  * `append` names; those of `prepareTarget`, `prepareOtherTarget` and `prepareHarness`.
  */
-export async function prepareChosen(
-  options: GuestChoice,
-  how: { readonly hasThreads?: boolean; readonly engine?: Exclude<EngineKind, 'lockstep'> } = {},
-): Promise<Chosen> {
+export async function prepareChosen(options: GuestChoice, { faultable, ...how }: How = {}): Promise<Chosen> {
   const { linux, harness, append = '' } = options;
   if (linux !== undefined && harness !== undefined)
     throw new UserError(`--linux ${linux} and --harness ${harness} are two targets; omit one of them`);
@@ -64,21 +82,36 @@ export async function prepareChosen(
     throw new UserError('--cflags is for the C file of --harness');
   const given = linux === undefined ? `--harness ${harness}` : `--linux ${linux}`;
   const isOwn = linux === undefined && harness === undefined;
-  const wrong = isOwn ? undefined : ownOption(options, how.hasThreads === true);
+  const wrong = isOwn ? undefined : ownOption(options, { ...how, faultable });
   if (wrong !== undefined)
     throw new UserError(`${given}: ${wrong} is for the kernels of kcovbox; omit one of the two`);
   if (linux !== undefined)
-    return { conf: 'linux', words: append, target: await prepareOtherTarget({ linux, append, ...how }) };
+    return { ...NO_KERNEL, words: append, target: await prepareOtherTarget({ linux, append, ...how }) };
   if (harness !== undefined) {
     if (append !== '') throw new UserError(`${given}: --append is for a kernel; omit it`);
     const cflags = splitFlags(options.cflags);
-    return { conf: 'linux', words: '', target: await prepareHarness({ harness, cflags, ...how }) };
+    return { ...NO_KERNEL, words: '', target: await prepareHarness({ harness, cflags, ...how }) };
   }
   const { conf, append: words } = chooseTarget(options, append);
   const whole = options.fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
-  const { kernelSource } = options;
-  const target = await prepareTarget({ conf: whole, kernelSource, append: words, ...how });
-  return { conf: whole, words, target };
+  const { kernelSource, driver: drivers } = options;
+  const devices = await loadDevices(options.device);
+  checkFaultable(faultable, devices);
+  const own = { conf: whole, kernelSource, append: words, devices, drivers, faultable };
+  const target = await prepareTarget({ ...own, ...how });
+  const files = devices.map(({ definition: { name }, path, params }) => ({
+    ...{ name, path, params },
+    bytes: readInput(path, 'device'),
+  }));
+  return { conf: whole, words, target, devices: files };
+}
+
+/** Programs reach these devices; slots of virtio are empty. Errors: UserError for another. */
+export function checkFaultable(names: readonly string[] = [], devices: readonly LoadedDevice[]): void {
+  const known = ['edu', ...devices.map(({ definition }) => definition.name)];
+  const wrong = names.find(name => !known.includes(name));
+  if (wrong !== undefined)
+    throw new UserError(`fault of ${wrong}: the devices of programs are ${known.join(', ')}`);
 }
 
 function chooseTarget(options: RobustOptions, append: string): { conf: string; append: string } {

@@ -1,8 +1,10 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
 import { Elf, Symbolizer } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
+import { faultText } from '../../emulator/index.ts';
 import {
   crashOf,
+  devicesOf,
   type Execution,
   type Executor,
   HALVES,
@@ -50,7 +52,10 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
     return 0;
   }
   const symbolsOf = symbolSource(options);
-  const { target } = await prepareChosen(options, { hasThreads: program.schedule !== undefined });
+  const { target } = await prepareChosen(options, {
+    hasThreads: program.schedule !== undefined,
+    faultable: devicesOf(program),
+  });
   const executor = openTarget(target);
   const execution = executor.execute(program, 'pc', true);
   const title = crashOf(program, execution);
@@ -62,10 +67,14 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
     return `${program.calls[i]!.type.name}: ${valueText(value)}, ${end - begin} points\n${names}`;
   });
   const deferred = execution.extra > 0 ? `deferred work: ${execution.extra} points\n` : '';
+  const faults = (program.faults ?? []).map(
+    fault =>
+      `fault ${faultText(fault)}: ${execution.faults.includes(fault) ? 'happened' : 'did not happen'}\n`,
+  );
   const units = execution.units.toLocaleString('en-US');
   writeTo(
     '-',
-    `${lines.join('')}${deferred}${execution.end}, ${units} instructions\n` +
+    `${lines.join('')}${deferred}${faults.join('')}${execution.end}, ${units} instructions\n` +
       visible(execution.console, '\n') +
       `${title === undefined ? '' : `crash: ${title}\n`}`,
   );
@@ -96,7 +105,7 @@ async function sweep(program: Program, runs: number, options: ExecOptions): Prom
   const { schedule: orders = ORDERS } = options;
   if (!program.schedule)
     throw new UserError('fuzz exec --runs: the program has one thread, so all its runs are equal');
-  const { target } = await prepareChosen(options, { hasThreads: true });
+  const { target } = await prepareChosen(options, { hasThreads: true, faultable: devicesOf(program) });
   const executor = openTarget(target, { canaries: findCanaries(target.images.kernel) });
   const line = progressLine();
   let [text, all] = ['', 0];

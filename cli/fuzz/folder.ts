@@ -2,7 +2,7 @@
 // files but the images follow from it. A process that is killed leaves a line that is not whole at
 // most, which the next one removes.
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import { Choice, type Crash, type Descriptions, inputOf, parseProgram, programC } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
@@ -19,9 +19,11 @@ import {
 import { makeFolders, makeWritable, sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile, writeFiles } from '../io/output.ts';
+import type { DeviceFile } from './worker.ts';
 
 const MANIFEST = 'campaign.json';
 const JOURNAL = 'epochs.jsonl';
+const DEVICES = 'devices';
 /** A folder for each historical bug that was triggered. */
 export const BUGS = 'bugs';
 const MANIFEST_MAX = 1 << 20;
@@ -35,6 +37,7 @@ export interface Stored {
   readonly manifest: CampaignManifest;
   readonly kernel: Uint8Array;
   readonly initrd: Uint8Array;
+  readonly devices: readonly DeviceFile[];
   readonly texts: DescriptionTexts;
   readonly descriptions: Descriptions;
   readonly epochs: readonly CampaignEpoch[];
@@ -42,12 +45,17 @@ export interface Stored {
 
 export const isCampaign = (path: string): boolean => existsSync(join(path, MANIFEST));
 
+/** The images of a campaign, and the devices of the user's own. */
+export type Images = Pick<Stored, 'kernel' | 'initrd' | 'devices'>;
+
+/** The file of a device, by the path that a person gave. */
+const deviceName = ({ name, path }: DeviceFile): string => `${name}${extname(path)}`;
+
 /** Begins a campaign in a folder that is new or empty. */
 export function createFolder(
   path: string,
-  manifest: Omit<CampaignManifest, 'kernel' | 'initrd' | 'descriptions'>,
-  kernel: Uint8Array,
-  initrd: Uint8Array,
+  manifest: Omit<CampaignManifest, 'kernel' | 'initrd' | 'descriptions' | 'devices'>,
+  { kernel, initrd, devices }: Images,
   texts: DescriptionTexts,
 ): Stored {
   const parsedTexts = loadDescriptions(texts);
@@ -61,8 +69,14 @@ export function createFolder(
     if (error instanceof UserError) throw error;
     throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);
   }
+  const listed = devices.map(device => ({
+    file: deviceName(device),
+    params: device.params,
+    sha256: sha256(device.bytes),
+  }));
   const whole: CampaignManifest = {
     ...manifest,
+    ...(listed.length > 0 && { devices: listed }),
     kernel: sha256(kernel),
     initrd: sha256(initrd),
     descriptions: sha256(descriptions),
@@ -70,10 +84,12 @@ export function createFolder(
   writeFile(join(path, 'kernel.bin'), kernel);
   writeFile(join(path, 'initrd.bin'), initrd);
   writeFile(join(path, 'descriptions.json'), descriptions);
+  if (devices.length > 0) makeFolders(join(path, DEVICES));
+  for (const device of devices) writeFile(join(path, DEVICES, deviceName(device)), device.bytes);
   writeFile(join(path, JOURNAL), '');
   // The manifest last: with it the folder is a campaign.
   writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
-  return { path, manifest: whole, kernel, initrd, texts, descriptions: parsedTexts, epochs: [] };
+  return { path, manifest: whole, kernel, initrd, devices, texts, descriptions: parsedTexts, epochs: [] };
 }
 
 const reason = (error: unknown): string => {
@@ -110,8 +126,12 @@ export function readFolder(path: string): Stored {
   const name = 'descriptions.json';
   const json = new TextDecoder().decode(checked(name, manifest.descriptions));
   const texts = parsed(campaignDescriptions, json, join(path, name));
+  const devices = (manifest.devices ?? []).map(({ file, params, sha256: wanted }) => {
+    const bytes = checked(join(DEVICES, file), wanted);
+    return { name: file.replace(/\..*/, ''), path: join(path, DEVICES, file), bytes, params };
+  });
   const epochs = readJournal(join(path, JOURNAL));
-  return { path, manifest, kernel, initrd, texts, descriptions: loadDescriptions(texts), epochs };
+  return { path, manifest, kernel, initrd, devices, texts, descriptions: loadDescriptions(texts), epochs };
 }
 
 /** The lines that are whole. */

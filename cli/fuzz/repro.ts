@@ -4,16 +4,20 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BOOT_MAX, titleOf } from '../../fuzz/index.ts';
+import type { Machine } from '../../emulator/index.ts';
+import { BOOT_MAX, type Program, parseProgram, titleOf } from '../../fuzz/index.ts';
 import { OTHER_RAM_BYTES, otherInitrd } from '../../host/fuzz/target.ts';
-import { readCanaries } from '../../run/bugs/canaries.ts';
+import { findCanaries, readCanaries } from '../../run/bugs/canaries.ts';
+import { runWithCanaries } from '../../run/bugs/outcome.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
 import type { Ended } from '../../run/many/outcome.ts';
 import { EXIT_BUDGET, verdict } from '../../run/verdict.ts';
-import { bugWords, runProgram } from '../bugs/guest.ts';
+import { bugWords } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { shellWord } from '../io/shell-word.ts';
+import { boardOf, faultWords, findEvents, prepareRun } from './c-run.ts';
 import { BUGS, readFolder, type Stored } from './folder.ts';
 import { findOrder } from './race.ts';
 
@@ -48,32 +52,49 @@ function budgetOf(dir: string, { config }: CampaignManifest): number {
   return config.budget * (calls.length + 1);
 }
 
-/** The order of the program's threads; undefined: it has one thread. */
-const orderOf = (dir: string): string | undefined =>
-  /^!schedule (\S+)/.exec(readFileSync(join(dir, 'program.txt'), 'utf8'))?.[1];
+const programIn = (dir: string, { descriptions }: Stored): Program =>
+  parseProgram(readFileSync(join(dir, 'program.txt'), 'utf8'), descriptions, join(dir, 'program.txt'));
+
+type Shows = (ended: Ended, machine: Machine) => boolean;
+
+/**
+ * The words of `kcovbox run` for the C program in `dir`, with the events and the order with which
+ * it `shows` the find, where there are some. undefined: no order does.
+ */
+async function wordsFor(dir: string, stored: Stored, append: string, shows: Shows) {
+  const path = join(dir, 'repro.c');
+  const maxInsns = budgetOf(dir, stored.manifest);
+  const program = programIn(dir, stored);
+  const order = program.schedule?.order;
+  const board = await boardOf(stored);
+  const run = { path, board, append, smp: order === undefined ? 1 : 2 };
+  const faults = await findEvents(program, run, maxInsns, order === undefined ? shows : undefined);
+  const harts = order === undefined ? [] : await findOrder({ ...run, faults, order, maxInsns }, shows);
+  const words = [
+    ...board.words,
+    ...(append === '' ? [] : ['--append', append]),
+    ...['--max-insns', String(maxInsns)],
+    ...faultWords(faults ?? []),
+  ];
+  return { path, words, harts, run: { ...run, faults }, maxInsns };
+}
 
 /** Does the C program trigger the historical bug alone? Records its capsule. */
-async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest): Promise<boolean> {
-  const { conf, canaries: table } = manifest;
-  const program = join(dir, 'repro.c');
-  const maxInsns = budgetOf(dir, manifest);
-  const order = orderOf(dir);
-  const isTriggered = (all: readonly { id: string; triggered: number }[]): boolean =>
-    all.some(({ id, triggered }) => id === bug && triggered > 0);
-  let harts: string[] | undefined = [];
-  if (order !== undefined && table) {
-    const run = { conf, append: bugWords([bug]), order, maxInsns };
-    harts = await findOrder(program, run, (_, machine) => isTriggered(readCanaries(machine, table)));
-    if (!harts) return false;
-  } else {
-    const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
-    const { canaries } = await runProgram(program, [bug], how);
-    if (!isTriggered(canaries)) return false;
+async function reproduceBug(dir: string, bug: string, stored: Stored): Promise<boolean> {
+  const { canaries: table } = stored.manifest;
+  const isTriggered: Shows = (_, machine) =>
+    table !== undefined &&
+    readCanaries(machine, table).some(({ id, triggered }) => id === bug && triggered > 0);
+  const { path, words, harts, run, maxInsns } = await wordsFor(dir, stored, bugWords([bug]), isTriggered);
+  if (!harts) return false;
+  if (harts.length === 0) {
+    const { machine, kernel } = await prepareRun(run);
+    const own = findCanaries(kernel);
+    const { canaries } = await runWithCanaries(machine, own!, maxInsns);
+    if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
   }
   const capsule = join(dir, 'repro.kcapsule');
-  const append = ['--append', bugWords([bug])];
-  const words = ['--conf', conf, ...append, '--max-insns', String(maxInsns), ...harts];
-  await kcovbox(['run', '--no-symbolize', ...words, '--record', capsule, program]);
+  await kcovbox(['run', '--no-symbolize', ...words, ...harts, '--record', capsule, path]);
   return true;
 }
 
@@ -89,33 +110,24 @@ async function otherWords(dir: string, { path, manifest }: Stored, scratch: stri
 type Titled = (status: number, console: string) => string | undefined;
 
 /** The words of `kcovbox run` for the same on a kernel of the campaign's configuration. */
-async function ownWords(dir: string, manifest: CampaignManifest, titled: Titled): Promise<string[]> {
-  const { conf, words } = manifest;
-  const program = join(dir, 'repro.c');
-  const maxInsns = budgetOf(dir, manifest);
-  const order = orderOf(dir);
+async function ownWords(dir: string, stored: Stored, titled: Titled): Promise<string[]> {
   const title = titleIn(dir);
-  const shows = ({ result, text }: Ended): boolean => titled(verdict(result).status, text) === title;
-  const run = { conf, append: words, order: order!, maxInsns };
-  const harts = order === undefined ? [] : await findOrder(program, run, shows);
-  const append = words === '' ? [] : ['--append', words];
-  const limit = ['--max-insns', String(maxInsns)];
-  return [
-    'run',
-    '--no-symbolize',
-    '--conf',
-    conf,
-    ...append,
-    ...limit,
-    ...(harts ?? ['--smp', '2']),
-    program,
-  ];
+  const shows: Shows = ({ result, text }) => titled(verdict(result).status, text) === title;
+  const { path, words, harts } = await wordsFor(dir, stored, stored.manifest.words, shows);
+  return ['run', '--no-symbolize', ...words, ...(harts ?? ['--smp', '2']), path];
 }
 
 const titleIn = (dir: string): string => readFileSync(join(dir, 'title.txt'), 'utf8').trim();
 
+interface Shown {
+  /** undefined: nothing went wrong. */
+  readonly title: string | undefined;
+  /** The words behind `kcovbox`, without those about the capsule. */
+  readonly words: readonly string[];
+}
+
 /** The title that the C program shows; its run is recorded. */
-async function shownTitle(dir: string, stored: Stored): Promise<string | undefined> {
+async function shownTitle(dir: string, stored: Stored): Promise<Shown> {
   const title = titleIn(dir);
   // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
   const titled: Titled = (status, console) =>
@@ -129,9 +141,9 @@ async function shownTitle(dir: string, stored: Stored): Promise<string | undefin
     const [verb = '', ...words] =
       stored.manifest.guest === 'other'
         ? await otherWords(dir, stored, scratch)
-        : await ownWords(dir, stored.manifest, titled);
+        : await ownWords(dir, stored, titled);
     const { status, console } = await kcovbox([verb, '--record', join(dir, 'repro.kcapsule'), ...words]);
-    return titled(status, console);
+    return { title: titled(status, console), words: [verb, ...words] };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -154,14 +166,16 @@ export async function reproduce(path: string): Promise<number> {
     line.show(`${i} of ${names.length}`);
     const dir = join(crashes, name);
     const title = titleIn(dir);
-    const found = await shownTitle(dir, stored);
+    const { title: found, words } = await shownTitle(dir, stored);
     const isSame = found === title;
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
+    // Its events have other numbers than those in the program's text.
+    if (isSame && words.includes('--fault')) text += `  kcovbox ${words.map(shellWord).join(' ')}\n`;
   }
   for (const [i, bug] of bugs.entries()) {
     line.show(`${names.length + i} of ${names.length + bugs.length}`);
-    const isSame = await reproduceBug(join(path, BUGS, bug), bug, stored.manifest);
+    const isSame = await reproduceBug(join(path, BUGS, bug), bug, stored);
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${bug}${isSame ? '' : ': the C program does not trigger it'}\n`;
   }

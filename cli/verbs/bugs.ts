@@ -167,7 +167,7 @@ async function score(paths: readonly string[], options: KernelOptions & JsonOpti
   let scores: Map<string, Score>;
   if (campaign === undefined) scores = await scoreOf(paths.flatMap(programsIn), programRuns(howTo(options)));
   else {
-    const { programs, runs } = campaignRuns(campaign);
+    const { programs, runs } = await campaignRuns(campaign);
     scores = await scoreOf(programs, runs);
   }
   line.clear();

@@ -1,6 +1,6 @@
 // `kcovbox fuzz`: coverage-guided campaigns of system calls from a snapshot.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { scheduleText } from '../../emulator/index.ts';
+import { parseFaultChoice, scheduleText } from '../../emulator/index.ts';
 import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
@@ -9,6 +9,7 @@ import { jobsOption } from '../io/jobs.ts';
 import { repeated } from '../io/repeated.ts';
 import { parseCount, parseOrder, parseSeed, parseWithin } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
+import { addDeviceOptions } from './run.ts';
 
 const EXECUTIONS = 100_000;
 const ROUNDS = 200;
@@ -29,12 +30,29 @@ const engineOption = (): Option =>
   new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
 /** The kernel is of dialect linux: the agent uses its kcov. */
 const withKernel = (command: Command): Command =>
-  addRobustOptions(
-    command
-      .option('--conf <name>', 'kernel configuration, which begins with linux')
-      .option('--kernel-source <dir>', 'build the kernel from this tree')
-      .option('--linux <image>', 'a Linux with KCOV of your own, instead of a kernel of kcovbox'),
+  addDeviceOptions(
+    addRobustOptions(
+      command
+        .option('--conf <name>', 'kernel configuration, which begins with linux')
+        .option('--kernel-source <dir>', 'build the kernel from this tree')
+        .option('--linux <image>', 'a Linux with KCOV of your own, instead of a kernel of kcovbox'),
+    ),
+    { faults: false },
   );
+
+/** Unlike that of `run`, without the numbers of events. */
+const faultOption = (): Option =>
+  new Option(
+    '--fault <device>',
+    'let programs have faults of this device: DEVICE or DEVICE:KIND,... (repeatable)',
+  ).argParser(parseFaulty);
+
+function parseFaulty(text: string, before: string[] = []): string[] {
+  const { device } = parseFaultChoice(text);
+  if (before.some(other => parseFaultChoice(other).device === device))
+    throw new InvalidArgumentError(`${device} is there twice; write its kinds as one list`);
+  return repeated(text, before);
+}
 
 /** Or code of the user's own. */
 const withTarget = (command: Command): Command =>
@@ -64,6 +82,7 @@ function addRun(command: Command): void {
       'calls of two threads, on two harts, in this order: rw, rp, pos, pct:DEPTH[:UNITS], or turns of random lengths',
       parseRaceOrder,
     )
+    .addOption(faultOption())
     .option('--settle', 'sleep behind the last call, so that deferred work is recorded')
     .addOption(engineOption())
     .addHelpText(
@@ -77,6 +96,7 @@ function addRun(command: Command): void {
         '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
         '  kcovbox fuzz run --conf linux+kasan+ubsan+debug+bugs --append bugs=all campaign\n' +
         '  kcovbox fuzz run --kasan --lockdep --schedule pos races\n' +
+        '  kcovbox fuzz run --device mydev.ts --driver mydev.c --describe mydev.kd --fault mydev drivers\n' +
         '  kcovbox fuzz run --linux arch/riscv/boot/Image -n 20000 linux\n' +
         '  kcovbox fuzz run --harness examples/fuzz/parse.c parse\n' +
         '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
@@ -120,6 +140,12 @@ function addBench(command: Command): void {
   withKernel(command)
     .description('measure executions of five-call programs: target and reset time, pages, stability')
     .addOption(new Option('--rounds <n>', 'executions of each program').argParser(parseCount).default(ROUNDS))
+    .option(
+      '--describe <file>',
+      'a description of further calls, which programs make, too (repeatable)',
+      repeated,
+    )
+    .addOption(faultOption())
     .addOption(engineOption())
     .option('--json', 'print JSON')
     .addHelpText(

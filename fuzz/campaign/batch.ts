@@ -1,6 +1,7 @@
 // A batch: a fixed number of executions that depend on the state at the start of the epoch and on
 // the number of the batch alone. Batches of an epoch do not know of one another, so they can run
 // in any order and anywhere.
+import { type FaultChoice, parseFaultChoice } from '../../emulator/index.ts';
 import type { Canaries } from '../../run/bugs/canaries.ts';
 import type { BugFind } from '../../run/fuzz/schema.ts';
 import type { Execution, Executor } from '../executor/executor.ts';
@@ -8,6 +9,7 @@ import { titleOf } from '../executor/title.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
 import { comparisonsOf, constantsOf } from '../guide/hints.ts';
 import { type Step, steps } from '../guide/steps.ts';
+import { changeFaults, earlier, latestEvent } from '../program/faults.ts';
 import { Generator } from '../program/generate.ts';
 import { type Mutation, mutate } from '../program/mutate.ts';
 import { copyProgram, isRace, keepExact, type Program, removeCall } from '../program/program.ts';
@@ -35,6 +37,8 @@ export interface BatchResult {
 const LOOKS_MAX = 4;
 /** Orders of the threads in which a smaller program is tried. */
 const ORDERS = 8;
+/** Events of its faults, before those that they had, with which a smaller program is tried. */
+const EARLIER = 16;
 
 /** A seed for each batch of each epoch: mixed, so that neighbours have nothing in common. */
 function batchSeed(seed: bigint, epoch: number, batch: number): bigint {
@@ -48,6 +52,7 @@ class Batch {
   readonly #batch: number;
   readonly #random: Random;
   readonly #how: Mutation;
+  readonly #faults: readonly FaultChoice[] | undefined;
   readonly #entries: Covering[] = [];
   readonly #crashes: Crash[] = [];
   readonly #bugs: BugFind[] = [];
@@ -71,6 +76,7 @@ class Batch {
     this.#batch = batch;
     this.#random = new Random(batchSeed(BigInt(config.seed), state.epoch, batch));
     this.#left = config.perBatch;
+    this.#faults = config.faults?.map(parseFaultChoice);
     this.#agenda = state.agenda(batch);
     this.#how = {
       random: this.#random,
@@ -130,6 +136,7 @@ class Batch {
   #arranged(program: Program): Program {
     const { schedule } = this.#state.config;
     if (schedule !== undefined) arrange(program, schedule, this.#random);
+    if (this.#faults) changeFaults(program, this.#faults, this.#random);
     return program;
   }
 
@@ -190,7 +197,13 @@ class Batch {
     covered(this.#executor, execution, this.#state.config.signal, see);
   }
 
-  /** With as few calls as cover what is new. */
+  #covers(execution: Execution, wanted: ReadonlySet<number>): boolean {
+    const left = new Set(wanted);
+    this.#see(execution, element => left.delete(element));
+    return left.size === 0;
+  }
+
+  /** With as few calls and faults as cover what is new. */
   #keep(program: Program, wanted: ReadonlySet<number>): void {
     const execution = this.#number;
     let best = program;
@@ -199,9 +212,12 @@ class Batch {
       removeCall(smaller, at);
       const tried = this.#execute(smaller);
       if (!tried) break;
-      const left = new Set(wanted);
-      this.#see(tried, element => left.delete(element));
-      if (left.size === 0) best = smaller;
+      if (this.#covers(tried, wanted)) best = smaller;
+    }
+    for (const smaller of withoutOneFault(() => best)) {
+      const tried = this.#execute(smaller);
+      if (!tried) break;
+      if (this.#covers(tried, wanted)) best = smaller;
     }
     // All that the smaller program covers; its execution is one that was made before.
     const elements = new Set<number>();
@@ -236,12 +252,14 @@ class Batch {
 
   #reduce(program: Program, shows: (execution: Execution, candidate: Program) => boolean): Program {
     return reduce(program, candidate => {
-      // Without some call the threads may need another order.
-      const tries = isRace(candidate) ? ORDERS : 1;
+      // Without some call the threads may need another order, and events have smaller numbers.
+      const { schedule, faults } = candidate;
+      const hasOrder = isRace(candidate) && schedule !== undefined;
+      const tries = hasOrder ? ORDERS : 1 + Math.min(EARLIER, latestEvent(candidate) - 1);
       for (let n = 0; n < tries; n++) {
-        const { schedule } = candidate;
-        if (n > 0 && schedule)
-          candidate.schedule = { ...schedule, seed: BigInt.asUintN(64, schedule.seed + 1n) };
+        if (hasOrder)
+          candidate.schedule = { ...schedule, seed: BigInt.asUintN(64, schedule.seed + BigInt(n)) };
+        else if (n > 0) candidate.faults = earlier(faults!, n);
         this.#more++;
         const execution = this.#executor.execute(candidate, 'pc', this.#state.config.settles);
         if (shows(execution, candidate)) return true;
@@ -267,9 +285,17 @@ function lastOf(calls: Execution['calls']): number {
   return open < 0 ? calls.length - 1 : open;
 }
 
+/** The program of now without its last fault, then without the one in front of it, and so on. */
+function* withoutOneFault(now: () => Program): IterableIterator<Program> {
+  for (let at = (now().faults ?? []).length - 1; at >= 0; at--) {
+    const faults = now().faults!.filter((_, i) => i !== at);
+    yield { ...copyProgram(now()), faults: faults.length > 0 ? faults : undefined };
+  }
+}
+
 /**
- * Fewer calls, and calls that do not fail by injection and are not of the second thread, as long as
- * `shows` says so.
+ * Fewer calls and faults, and calls that do not fail by injection and are not of the second thread,
+ * as long as `shows` says so.
  */
 export function reduce(program: Program, shows: (candidate: Program) => boolean): Program {
   let best = program;
@@ -293,6 +319,7 @@ export function reduce(program: Program, shows: (candidate: Program) => boolean)
       if (shows(plain)) best = plain;
     }
   }
+  for (const smaller of withoutOneFault(() => best)) if (shows(smaller)) best = smaller;
   return best;
 }
 

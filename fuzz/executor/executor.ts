@@ -4,6 +4,7 @@
 // back. So an execution is a function of the program alone.
 import {
   createMachine,
+  type Fault,
   HostError,
   type Machine,
   type MachineOptions,
@@ -60,6 +61,8 @@ export interface Execution {
   /** Instructions and exceptions. */
   readonly units: number;
   readonly console: string;
+  /** Faults of the program that have happened. */
+  readonly faults: readonly Fault[];
   /** Historical bugs that it has reached and triggered; undefined: the kernel has no canaries. */
   readonly bugs: Canaries | undefined;
 }
@@ -169,6 +172,8 @@ export class Executor {
     const m = this.machine;
     m.stopsAtMark = MARK.READY;
     const result = m.run(BOOT_MAX);
+    // The agent has the board as the programs find it: what comes now is their first event.
+    for (const layer of m.board.faults.values()) layer.restart();
     if (m.stopsAtMark !== undefined)
       throw new HostError(
         `the fuzzer's program in the guest did not begin (${result.kind}); the console ends with: ` +
@@ -205,21 +210,27 @@ export class Executor {
 
   /**
    * Comparisons are those of all calls in one thread. Errors: FuzzError when the agent has no room
-   * for the program, or no second thread; HostError when the state after a
-   * reset is not that of the snapshot, which is checked at every 1,024th.
+   * for the program, or no second thread, or when a device of its faults cannot have any; HostError
+   * when the state after a reset is not that of the snapshot, which is checked at every 1,024th.
    */
   execute(program: Program, mode: Mode = 'pc', settles = false): Execution {
     const hasThreads = mode === 'pc' && isRace(program);
     if (hasThreads && !this.#other) throw new FuzzError('the agent has one thread, the program has two');
+    const m = this.machine;
+    const { faults: layers } = m.board;
+    const { faults = [] } = program;
+    for (const { device } of faults)
+      if (!layers.has(device))
+        throw new FuzzError(`the program has a fault of ${device}, the target has none`);
     const { slots, words, other, arena } = encode(program, hasThreads);
     this.goBack();
-    const m = this.machine;
     if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
     this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, 0n, ...words]));
     if (other) this.#write(this.#other!.control, CONTROL.PROGRAM, bytesOf(other));
     this.#write(this.#arena, 0, arena);
     if (this.#only) this.#watch?.enable(this.#only);
     this.#records.choose(mode);
+    for (const layer of layers.values()) layer.arm(faults);
     this.#isDirty = true;
     this.executions++;
     const before = m.spent;
@@ -233,6 +244,7 @@ export class Executor {
       extra: Math.min(this.extra[0]!, LAYOUT.EXTRA_WORDS - 1),
       units: m.spent - before,
       console: this.#printed > 0 ? this.#text() : '',
+      faults: faults.length > 0 ? [...layers.values()].flatMap(({ fired }) => fired) : [],
       bugs: this.#watch?.read(),
     };
   }
@@ -247,6 +259,7 @@ export class Executor {
     if (!this.#isDirty) return;
     this.#isDirty = false;
     this.machine.restore(this.#base);
+    for (const layer of this.machine.board.faults.values()) layer.arm([]);
     if (this.#reset === 'boot') this.#boot();
     this.#printed = 0;
   }

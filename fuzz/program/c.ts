@@ -1,7 +1,7 @@
 // A program as a C program of its own that `kcovbox run` compiles. It prepares its process as the
 // agent does, and makes the same calls with the same memory; it has no kcov.
 import { encode } from '../executor/encode.ts';
-import { CALL_FORKS, LAYOUT, OP } from '../executor/layout.ts';
+import { CALL_FORKS, LAYOUT, MARK, OP } from '../executor/layout.ts';
 import { isRace, type Program } from './program.ts';
 import { programText } from './text.ts';
 
@@ -35,6 +35,15 @@ static void prepare(void)
         close(std);
     for (int std = 0; std < 3; std++)
         open("/dev/null", O_RDWR);
+}
+`;
+
+/** The program tells the host that its calls begin: the events of faults count from there. */
+const MARKER = `static void mark(void)
+{
+    int fd = open("/dev/marker", O_WRONLY);
+    if (fd < 0 || write(fd, "${MARK.READY}", 1) != 1 || close(fd))
+        _exit(2);
 }
 `;
 
@@ -95,6 +104,7 @@ export function programC(program: Program, title: string): string {
   });
   const used = other ? body(words, own(false)) : body(words, program);
   const hasSlots = slots.length > 0;
+  const hasFaults = program.faults !== undefined;
   return [
     `/*\n * ${title.replaceAll('*/', '* /')}\n *\n *   ${text}\n */`,
     '#define _GNU_SOURCE',
@@ -112,6 +122,7 @@ export function programC(program: Program, title: string): string {
     '',
     PREPARE,
     CALLS,
+    ...(hasFaults ? [MARKER] : []),
     ...(other
       ? [
           'static volatile int is_there, is_done;',
@@ -138,6 +149,7 @@ export function programC(program: Program, title: string): string {
     '    pid_t child = fork();',
     '    if (child == 0) {',
     '        prepare();',
+    ...(hasFaults ? ['        mark();'] : []),
     '        program();',
     ...(other ? ['        while (!is_done)', '            usleep(1000);'] : []),
     '        _exit(0);',

@@ -69,6 +69,7 @@ function splice(program: Program, other: Program, random: Random): void {
   redirect(added, 0, call => call + kept);
   calls.splice(kept, calls.length, ...added);
   program.schedule ??= other.schedule;
+  program.faults ??= other.faults;
 }
 
 /** Places that a mutation may change. */

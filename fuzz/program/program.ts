@@ -1,5 +1,6 @@
 // A program of system calls: the input that the fuzzer makes, executes, keeps and changes.
 // Arguments hold values and no types; a call and its description are read side by side.
+import type { Fault } from '../../emulator/index.ts';
 import { type CallType, type Direction, fits, type Resource, type Type } from '../language/types.ts';
 
 export type Arg =
@@ -37,6 +38,8 @@ export interface Program {
   readonly calls: Call[];
   /** Of a program with calls of the second thread. */
   schedule?: CallOrder | undefined;
+  /** Of devices; events count from the start of the program. Absent: there are none. */
+  faults?: readonly Fault[] | undefined;
 }
 
 export const isRace = ({ calls }: Program): boolean => calls.some(({ thread }) => thread === 2);
@@ -122,9 +125,9 @@ export function copyArg(arg: Arg): Arg {
 }
 
 export const copyCall = ({ args, ...call }: Call): Call => ({ ...call, args: args.map(copyArg) });
-export const copyProgram = ({ calls, schedule }: Program): Program => ({
+export const copyProgram = ({ calls, ...rest }: Program): Program => ({
+  ...rest,
   calls: calls.map(copyCall),
-  schedule,
 });
 
 /**

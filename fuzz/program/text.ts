@@ -9,6 +9,9 @@
 // zone for mappings; rN is a resource: `rN =` names what a call returned, >rN one that it stored. A
 // program has one text. Calls that two threads make at once end with !thread=1 and !thread=2; a
 // line in front of all calls is then the order of the threads and its seed: "!schedule rw 0x5".
+// Lines "!fault edu:irq-drop@2", in front of all calls too, are faults of devices, as
+// `kcovbox run --fault` takes them; events count from the start of the program.
+import { type Fault, HostError, parseFaults } from '../../emulator/index.ts';
 import { RACE_ORDER } from '../../run/fuzz/schema.ts';
 import { type Cursor, cursorOver } from '../language/cursor.ts';
 import {
@@ -19,6 +22,7 @@ import {
   rootOf,
   type Type,
 } from '../language/types.ts';
+import { FAULTS_MAX, faultLines, keyOf } from './faults.ts';
 import {
   type Arg,
   CALLS_MAX,
@@ -36,6 +40,8 @@ const key = (call: number, out: number): string => `${call}.${out}`;
 /** Most bytes of a program's text. */
 const TEXT_MAX = 1 << 20;
 const BYTES_MAX = 1 << 16;
+/** Characters of a line in a message. */
+const LINE_MAX = 80;
 
 export function programText(program: Program): string {
   const names = new Map<string, string>();
@@ -85,9 +91,9 @@ export function programText(program: Program): string {
     const thread = call.thread > 0 ? ` !thread=${call.thread}` : '';
     return `${returned ? `${returned} = ` : ''}${call.type.name}(${args.join(', ')})${fail}${thread}\n`;
   });
-  const { schedule } = program;
+  const { schedule, faults = [] } = program;
   const order = schedule && isRace(program) ? `!schedule ${schedule.order} ${hex(schedule.seed)}\n` : '';
-  return order + lines.join('');
+  return order + faultLines(faults) + lines.join('');
 }
 
 function bytesText(data: Uint8Array, direction: Direction): string {
@@ -112,6 +118,7 @@ class Reader {
   readonly #named = new Map<string, Made>();
   readonly #calls: Call[] = [];
   #schedule: CallOrder | undefined;
+  readonly #faults: Fault[] = [];
   readonly #descriptions: Descriptions;
   #out = 0;
 
@@ -146,8 +153,30 @@ class Reader {
     this.#calls.push(call);
   }
 
-  order(text: string, where: string): void {
-    const [, order, seed] = /^!schedule (\S+) 0x([0-9a-f]{1,16})$/.exec(text.trim()) ?? [];
+  /** A line about all of the program. */
+  whole(text: string, where: string): void {
+    const line = text.trim();
+    const fault = /^!fault (.*)$/.exec(line)?.[1];
+    if (fault !== undefined) this.#addFaults(fault, where);
+    else if (line.startsWith('!schedule')) this.#order(line, where);
+    else
+      throw new FuzzError(
+        `${where}: expected !schedule or !fault, not ${JSON.stringify(line.slice(0, LINE_MAX))}`,
+      );
+  }
+
+  #addFaults(text: string, where: string): void {
+    if (this.#calls.length > 0) throw new FuzzError(`${where}: faults are lines in front of all calls`);
+    for (const fault of told(where, () => parseFaults(text))) {
+      if (this.#faults.some(other => keyOf(other) === keyOf(fault)))
+        throw new FuzzError(`${where}: ${keyOf(fault)} is there twice`);
+      if (this.#faults.push(fault) > FAULTS_MAX)
+        throw new FuzzError(`${where}: a program has at most ${FAULTS_MAX} faults`);
+    }
+  }
+
+  #order(line: string, where: string): void {
+    const [, order, seed] = /^!schedule (\S+) 0x([0-9a-f]{1,16})$/.exec(line) ?? [];
     if (order === undefined || !RACE_ORDER.test(order))
       throw new FuzzError(`${where}: expected an order and a seed, such as "!schedule rw 0x5"`);
     if (this.#schedule || this.#calls.length > 0)
@@ -156,7 +185,11 @@ class Reader {
   }
 
   finish(where: string): Program {
-    const program: Program = { calls: this.#calls, schedule: this.#schedule };
+    const program: Program = {
+      calls: this.#calls,
+      schedule: this.#schedule,
+      faults: this.#faults.length > 0 ? this.#faults : undefined,
+    };
     if (isRace(program) !== (this.#schedule !== undefined))
       throw new FuzzError(`${where}: calls of a second thread (!thread=2) and a line !schedule go together`);
     return program;
@@ -231,6 +264,16 @@ class Reader {
   }
 }
 
+/** An error about a fault names the place in the program. */
+function told<T>(where: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    throw new FuzzError(`${where}: ${error.message}`);
+  }
+}
+
 export const usual = ({ special, width }: Resource): bigint => mask(special[0]!, width);
 
 function readBytes(c: Cursor): Uint8Array {
@@ -248,7 +291,7 @@ export function parseProgram(text: string, descriptions: Descriptions, name = 'p
   if (text.length > TEXT_MAX) throw new FuzzError(`${name}: more than ${TEXT_MAX} characters`);
   const reader = new Reader(descriptions);
   for (const [i, line] of text.split('\n').entries())
-    if (line.startsWith('!')) reader.order(line, `${name}:${i + 1}`);
+    if (line.startsWith('!')) reader.whole(line, `${name}:${i + 1}`);
     else if (line.trim() !== '' && !line.startsWith('#')) reader.line(line, `${name}:${i + 1}`);
   return reader.finish(name);
 }

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { type EngineKind, isLinuxImage, KcovboxError, type MachineOptions } from '../../emulator/index.ts';
 import { Executor, type ExecutorOptions, type TargetKind } from '../../fuzz/executor/executor.ts';
 import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import type { LoadedDevice } from '../device.ts';
 import { type GuestImages, type GuestOptions, packProgram, prepareGuest } from '../guest.ts';
 import { readInput } from '../input.ts';
-import { imageOptions } from '../machine.ts';
+import { deviceOptions, imageOptions } from '../machine.ts';
 import { EXECUTABLE } from '../program.ts';
 
 /**
@@ -51,6 +52,11 @@ export interface TargetOptions {
   readonly engine?: Exclude<EngineKind, 'lockstep'>;
   /** The agent has a second thread, on a second hart. */
   readonly hasThreads?: boolean;
+  /** Of the user's own, and the C files of drivers that are compiled into the kernel. */
+  readonly devices?: readonly LoadedDevice[] | undefined;
+  readonly drivers?: readonly string[] | undefined;
+  /** Names of devices of which programs may have faults. */
+  readonly faultable?: readonly string[] | undefined;
   readonly say?: GuestOptions['say'];
 }
 
@@ -64,22 +70,34 @@ export interface Target<Images = GuestImages> {
 const fileOf = (name: string): string => join(packageRoot(), 'guest-programs', 'fuzz', name);
 const agentFile = (): string => fileOf('agent.c');
 
+const faultOptions = (names: readonly string[] = []): Pick<MachineOptions, 'faultable'> =>
+  names.length > 0 ? { faultable: names } : {};
+
 /** Builds what is missing. Errors: as `prepareGuest`. */
 export async function prepareTarget(options: TargetOptions = {}): Promise<Target> {
-  const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, say } = options;
+  const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, devices, drivers, say } = options;
   const hasThreads = options.hasThreads === true;
   const images = await prepareGuest(agentFile(), [], {
     dialect: 'linux',
     conf,
     kernel,
     kernelSource,
+    devices,
+    drivers,
     say,
     kcov: 'device',
     needsSymbols: false,
     ...(append ? { append } : {}),
     ...(hasThreads && { cflags: [THREADS] }),
   });
-  return { images, machine: { ...imageOptions(images), ...shapeOf(hasThreads), engine } };
+  const machine = {
+    ...imageOptions(images),
+    ...shapeOf(hasThreads),
+    engine,
+    ...deviceOptions(images, devices),
+    ...faultOptions(options.faultable),
+  };
+  return { images, machine };
 }
 
 export interface OtherTargetOptions extends Pick<TargetOptions, 'append' | 'engine' | 'say'> {
@@ -165,15 +183,16 @@ export interface StoredTarget {
   readonly tail: string;
   readonly hasThreads: boolean;
   readonly kind: TargetKind;
+  readonly faultable?: readonly string[] | undefined;
 }
 
-/** Its machine. */
+/** Its machine, without devices of the user's own. */
 export function targetMachine(
-  { kernel, initrd, append, tail, hasThreads, kind }: StoredTarget,
+  { kernel, initrd, append, tail, hasThreads, kind, faultable }: StoredTarget,
   engine: NonNullable<TargetOptions['engine']>,
 ): MachineOptions {
   const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
-  return { ...imageOptions(images), ...SHAPES[kind](hasThreads), engine };
+  return { ...imageOptions(images), ...SHAPES[kind](hasThreads), engine, ...faultOptions(faultable) };
 }
 
 /** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */

@@ -1,6 +1,7 @@
 // The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each
 // epoch.
 import * as z from 'zod';
+import { HostError, parseFaultChoice } from '../../emulator/index.ts';
 import { SCHEDULE_TEXT } from '../schedule-name.ts';
 import { count, sha256 } from '../schema.ts';
 
@@ -13,6 +14,21 @@ const text = z.string().max(TEXT_MAX);
  * those of a time-sharing system.
  */
 export const RACE_ORDER = new RegExp(`^(?:turns|${SCHEDULE_TEXT.source.replace(/^\^|\$$/g, '')})$`);
+
+/** A device that may fail, as `fuzz run --fault` takes it. */
+export const faultChoice = z
+  .string()
+  .max(1000)
+  .superRefine((given, context) => {
+    try {
+      parseFaultChoice(given);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  });
+/** Most devices that a campaign lets fail. */
+export const FAULTY_MAX = 16;
 
 /**
  * All that determines a campaign, besides its images. Equal campaigns are equal on any machine and
@@ -48,6 +64,14 @@ export const campaignConfig = z.strictObject({
     .describe(
       'programs may have a second thread, on a second hart, and this is the order of the two; turns: of random lengths; absent: one thread',
     ),
+  faults: z
+    .array(faultChoice)
+    .min(1)
+    .max(FAULTY_MAX)
+    .optional()
+    .describe(
+      'devices that may fail, as DEVICE or DEVICE:KIND,...: programs have faults of them; absent: programs have none',
+    ),
   batches: z.int().min(1).max(1024).default(16).describe('of an epoch'),
   perBatch: z.int().min(8).max(65_536).default(64).describe('executions of a batch'),
 });
@@ -81,6 +105,27 @@ export const campaignManifest = z.strictObject({
     .strictObject({ pa: count, rows: z.int().min(1).max(1000) })
     .optional()
     .describe('of historical bugs, in the memory of the kernel'),
+  devices: z
+    .array(
+      z.strictObject({
+        file: z
+          .string()
+          .regex(/^[a-z][a-z0-9_]{0,23}\.[cm]?[jt]s$/)
+          .describe('in devices/'),
+        params: z.record(z.string().max(255), z.string().max(4096)),
+        sha256,
+      }),
+    )
+    .min(1)
+    .max(8)
+    .optional()
+    .describe("devices of the user's own, in their order"),
+  whole: z
+    .literal(true)
+    .optional()
+    .describe(
+      "kernel.bin has its symbols, and programs of crashes run on it: it has drivers or sources of the user's own",
+    ),
   kernel: sha256.describe('of kernel.bin'),
   initrd: sha256.describe('of initrd.bin, which holds the agent'),
   descriptions: sha256.describe('of descriptions.json'),

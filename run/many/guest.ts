@@ -79,6 +79,15 @@ export class Guest {
     return isThere;
   }
 
+  /** Runs to the moment at which the guest writes `mark`. False: as for `runToUser`. */
+  async runToMark(mark: number, maxInsns = Number.POSITIVE_INFINITY): Promise<boolean> {
+    this.machine.stopsAtMark = mark;
+    while (this.machine.stopsAtMark !== undefined && !(await this.#isOver(maxInsns)));
+    const isThere = this.machine.stopsAtMark === undefined;
+    this.machine.stopsAtMark = undefined;
+    return isThere;
+  }
+
   /** Runs on to the first choice of its schedule. False: as for `runToUser`. */
   async runToChoice(maxInsns = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.machine.stopsAtChoice = true;

@@ -1,9 +1,10 @@
 // The folder of a campaign: what the names of the finds' folders cannot say.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { appendEpoch, createFolder, readFolder, repairFolder } from '../../cli/fuzz/folder.ts';
+import type { DeviceFile } from '../../cli/fuzz/worker.ts';
 import { harnessTexts } from '../../host/fuzz/descriptions.ts';
 import { type CampaignEpoch, campaignConfig } from '../../run/fuzz/schema.ts';
 
@@ -27,7 +28,7 @@ const epochOf = (titles: readonly string[], text: string): CampaignEpoch => ({
   covered: 1,
 });
 
-const begin = (name: string, texts = harnessTexts()) =>
+const begin = (name: string, texts = harnessTexts(), devices: readonly DeviceFile[] = []) =>
   createFolder(
     join(root, name),
     {
@@ -40,8 +41,7 @@ const begin = (name: string, texts = harnessTexts()) =>
       append: '',
       tail: '',
     },
-    new Uint8Array(1),
-    new Uint8Array(1),
+    { kernel: new Uint8Array(1), initrd: new Uint8Array(1), devices },
     texts,
   );
 
@@ -73,4 +73,16 @@ it('a name that the journal has no room for is refused', () => {
   expect(() => begin('long', { tables, sources: [...sources, { name: 'long.kd', text }] })).toThrow(
     /^long\.kd:1: "test_one_input\$a+" goes on: a name has at most 64 characters$/,
   );
+});
+
+it('keeps devices of the user, and refuses one that has changed', () => {
+  const bytes = new TextEncoder().encode('export default {}');
+  const device = { name: 'dev', path: '/elsewhere/any name.mjs', bytes, params: { depth: '8' } };
+  begin('device', harnessTexts(), [device]);
+  const file = join(root, 'device/devices/dev.mjs');
+  expect(readFolder(join(root, 'device')).devices).toMatchObject([
+    { name: 'dev', path: file, params: { depth: '8' } },
+  ]);
+  appendFileSync(file, ' ');
+  expect(() => readFolder(join(root, 'device'))).toThrow(`${file} is not the file that campaign.json names`);
 });

@@ -2,10 +2,13 @@
 // text that reads back as the same program, and words for the agent that stay in its memory.
 
 import { expect, it } from 'vitest';
+import { faultText, parseFaultChoice, parseFaults } from '../../emulator/index.ts';
+import { reduce } from '../../fuzz/campaign/batch.ts';
 import { encode } from '../../fuzz/executor/encode.ts';
 import { LAYOUT } from '../../fuzz/executor/layout.ts';
 import type { Comparison } from '../../fuzz/guide/hints.ts';
 import { steps } from '../../fuzz/guide/steps.ts';
+import { changeFaults, earlier } from '../../fuzz/program/faults.ts';
 import { Choice, Generator } from '../../fuzz/program/generate.ts';
 import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
@@ -82,13 +85,16 @@ it('generated, changed and stepped programs are well-typed, and their text reads
   const random = new Random(BigInt(seed));
   const generator = new Generator(random, choice, [0x1234n, 0xffff_0000n]);
   const others: Program[] = [];
-  let [references, stepped] = [0, 0];
+  let [references, stepped, faults] = [0, 0, 0];
   for (let n = 0; n < 60; n++) {
     let program = generator.program();
     for (let step = 0; step < 8; step++) {
+      if (random.oneIn(2))
+        changeFaults(program, [parseFaultChoice('edu'), parseFaultChoice('dev:late')], random);
       if (random.oneIn(2)) arrange(program, random.of(['rw', 'turns', 'pct:3:500']), random);
       check(program);
       roundTrip(program);
+      faults += program.faults?.length ?? 0;
       for (const call of program.calls)
         visit(call, ({ arg }) => {
           if (arg.kind === 'ref') references++;
@@ -109,6 +115,7 @@ it('generated, changed and stepped programs are well-typed, and their text reads
   }
   expect(references, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
   expect(stepped, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
+  expect(faults, `seed ${seedText(seed)}`).toBeGreaterThan(100);
 });
 
 it('a text names calls, resources and memory, and has one form', () => {
@@ -123,6 +130,53 @@ it('a text names calls, resources and memory, and has one form', () => {
   expect(program.calls[2]!.failNth).toBe(2);
 });
 
+it('a text has faults in front of its calls, in the words of kcovbox run --fault', () => {
+  const text =
+    '!schedule rw 0x5\n!fault edu:irq-late@2=7ns\n!fault edu:read-flip@1=0x9\ngetpid() !thread=1\ngetpid() !thread=2\n';
+  expect(programText(parseProgram(text, descriptions))).toBe(text);
+  const several = parseProgram('!fault edu:late@3,never@4\ngetpid()\n', descriptions);
+  expect(programText(several)).toBe('!fault edu:late@3\n!fault edu:never@4\ngetpid()\n');
+});
+
+it('faults that are not needed are dropped, and calls as well', () => {
+  const lines = '!fault edu:late@1\n!fault edu:never@2\n!fault dev:irq-drop@3\n';
+  const program = parseProgram(`${lines}getpid()\nsync()\n`, descriptions);
+  const needs =
+    (...wanted: string[]) =>
+    (candidate: Program): boolean =>
+      wanted.every(part => programText(candidate).includes(part));
+  const reduced = (...wanted: string[]): string => programText(reduce(program, needs(...wanted)));
+  expect(reduced('sync', 'never')).toBe('!fault edu:never@2\nsync()\n');
+  expect(reduced('late', 'irq-drop')).toBe('!fault edu:late@1\n!fault dev:irq-drop@3\ngetpid()\n');
+  expect(reduced('getpid')).toBe('getpid()\n');
+  expect(reduce(program, needs('getpid')).faults).toBeUndefined();
+});
+
+it('events of smaller numbers stay distinct', () => {
+  const faults = parseFaults('edu:late@3,late@5,never@5');
+  expect(earlier(faults, 1).map(faultText)).toEqual(['edu:late@2', 'edu:late@4', 'edu:never@4']);
+  expect(earlier(faults, 9).map(faultText)).toEqual(['edu:late@1', 'edu:never@1']);
+});
+
+it('a campaign without faults draws the same numbers as one that does not know them', () => {
+  const how = (random: Random) => ({
+    random,
+    generator: new Generator(random, choice, []),
+    dictionary: [],
+    others: [],
+    failsAllocations: false,
+  });
+  const [a, b] = [new Random(7n), new Random(7n)];
+  const program = how(a).generator.program();
+  const same = how(b).generator.program();
+  const faulty = { ...same, faults: parseFaults('edu:late@1') };
+  for (let n = 0; n < 100; n++) {
+    const changed = mutate(faulty, how(b));
+    expect(changed.faults).toEqual(faulty.faults);
+    expect(programText({ ...changed, faults: undefined })).toBe(programText(mutate(program, how(a))));
+  }
+});
+
 it('a wrong text is refused with its line and the reason', () => {
   const wrong: readonly [string, RegExp][] = [
     ['nothing(0x1)', /program:1: no call "nothing" is described/],
@@ -134,6 +188,11 @@ it('a wrong text is refused with its line and the reason', () => {
     ['read(0x0, &out[99999], 0x0)', /out\[99999\]: 0 to 65536 are possible/],
     ['munmap(vma(64), 0x0)', /vma\(64\): there are 64 pages/],
     ['close(0x10000000000000000)', /more than 64 bits/],
+    ['getpid()\n!fault edu:late@1', /program:2: faults are lines in front of all calls/],
+    ['!fault edu:what@1', /program:1: fault edu:what@1: the kinds are irq-drop, /],
+    ['!fault edu:late@1\n!fault edu:late@1=5ms', /program:2: edu:late@1 is there twice/],
+    ['!fault edu:late@1,late@2,late@3,late@4,late@5,late@6,late@7,late@8,late@9', /at most 8 faults/],
+    ['!faults edu', /expected !schedule or !fault, not "!faults edu"/],
     [`${'sync()\n'.repeat(25)}`, /program:25: a program has at most 24 calls/],
   ];
   for (const [text, reason] of wrong) expect(() => parseProgram(text, descriptions), text).toThrow(reason);
