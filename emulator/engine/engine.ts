@@ -7,6 +7,7 @@ import type { Ram } from '../bus/ram.ts';
 import type { Hart } from '../hart/index.ts';
 import { REDIRECT, WAIT } from '../hart/index.ts';
 import {
+  execEntryOf,
   FETCH_VIEW,
   FP_RM,
   FRM,
@@ -16,8 +17,6 @@ import {
   QUANTUM,
   RECHECK,
   SLOW_ARG,
-  TLB_BYTES,
-  TLB_EXEC,
 } from '../hart/layout.ts';
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
@@ -463,7 +462,7 @@ export class InterpEngine implements Engine {
   #execEntry(of: number): number {
     const i32 = this.#i32;
     const [lo, hi] = [i32[of >> 2]!, i32[(of >> 2) + 1]!];
-    const entry = TLB_EXEC + i32[FETCH_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & 0xff0);
+    const entry = execEntryOf(i32[FETCH_VIEW >> 2]!, lo);
     return i32[entry >> 2] === (lo & ~0xfff) && i32[(entry >> 2) + 1] === hi ? entry : 0;
   }
 

@@ -270,7 +270,7 @@ export class Lockstep<Result> {
 /** The pc and, when its page is in the exec TLB, the instruction there. */
 function codeAt<R>(state: State, side: Side<R>): string {
   const pc = state.pc;
-  const entry = L.TLB_EXEC + state.get(L.FETCH_VIEW) * L.TLB_BYTES + Number((pc >> 8n) & 0xff0n);
+  const entry = L.execEntryOf(state.get(L.FETCH_VIEW), Number(pc & 0xffff_ffffn));
   if (state.get64(entry) !== (pc & ~0xfffn)) return hex(pc);
   const at = state.get(entry + 12) * 4096 + Number(pc & 0xfffn) - side.ram.base;
   const { data } = side.ram;

@@ -9,7 +9,7 @@ import { CSRS, type CsrRow, csrNamed } from '../isa/csr.ts';
 /** First byte of the window. Offsets below are absolute because the window starts at 0. */
 export const WINDOW = 0;
 /** Bytes of one window; another hart is run by copying its saved window here. */
-export const WINDOW_BYTES = 0x1_0000;
+export const WINDOW_BYTES = 0x2_0000;
 
 /** x0..x31, i64 each; x0 stays zero. */
 export const X = 0x000;
@@ -167,10 +167,16 @@ export const PMPCFG = at('pmpcfg0');
 export const PMPADDR = at('pmpaddr0');
 export const CSR_END = CSR + 8 * CSRS.filter(row => row.slot !== undefined).length;
 
-/** Number of entries and bytes of one TLB table. */
+/** Number of entries and bytes of one TLB table for loads or stores. */
 export const TLB_ENTRIES = 256;
 export const TLB_ENTRY_BYTES = 16;
 export const TLB_BYTES = TLB_ENTRIES * TLB_ENTRY_BYTES;
+/**
+ * The same for fetches. A page of code that shares its place with another one is fetched by the
+ * host, and its regions do not run; kernels have thousands of pages of code.
+ */
+export const EXEC_ENTRIES = 1024;
+export const EXEC_BYTES = EXEC_ENTRIES * TLB_ENTRY_BYTES;
 export const VIEWS = 4;
 
 /**
@@ -186,5 +192,10 @@ export const TLB_WRITE = TLB_READ + VIEWS * TLB_BYTES;
  * number }.
  */
 export const TLB_EXEC = TLB_WRITE + VIEWS * TLB_BYTES;
+/** Mask of the place of an address's exec entry in its table, which is in its bits 12 to 21. */
+export const EXEC_MASK = EXEC_BYTES - TLB_ENTRY_BYTES;
+/** Offset in the window of the exec entry of an address, by its low half. */
+export const execEntryOf = (view: number, lo: number): number =>
+  TLB_EXEC + view * EXEC_BYTES + ((lo >>> 8) & EXEC_MASK);
 /** Above the three bits by which the fast test detects misalignment. */
 export const TLB_SLOW = 0x800;

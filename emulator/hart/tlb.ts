@@ -11,10 +11,14 @@
 
 import {
   EPOCH,
+  EXEC_BYTES,
+  EXEC_ENTRIES,
+  execEntryOf,
   LARGE_END,
   LARGE_FIRST,
   LEAF_TAG,
   TLB_BYTES,
+  TLB_ENTRIES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
   TLB_READ,
@@ -28,6 +32,15 @@ import {
 import type { State } from './state.ts';
 
 const TABLES = [TLB_READ, TLB_WRITE, TLB_EXEC] as const;
+/** By kind. */
+const BYTES = [TLB_BYTES, TLB_BYTES, EXEC_BYTES] as const;
+const ENTRIES = [TLB_ENTRIES, TLB_ENTRIES, EXEC_ENTRIES] as const;
+/** Numbers of pages in a table of the last level (Priv §10.3). */
+const LEAVES = 512;
+/** Where each table begins, by kind * VIEWS + view, and the last one ends. */
+const STARTS = TABLES.flatMap((table, kind) =>
+  Array.from({ length: VIEWS }, (_, view) => table + view * BYTES[kind]!),
+).concat(TLB_EXEC + VIEWS * EXEC_BYTES);
 /** Views whose translations depend on satp: all but M. */
 const TRANSLATED = 3;
 const PAGE_MASK = ~0xfff;
@@ -160,10 +173,13 @@ export class Tlb {
     const i32 = this.#state.i32;
     for (const table of TABLES)
       for (let view = 0; view < TRANSLATED; view++) {
-        const at = (this.#state.base + this.#entry(table, view, index << 12)) >> 2;
-        if (((i32[at]! >>> 12) & 511) !== index) continue;
-        invalidate(i32, at);
-        this.#changed(table, view);
+        // A table with more entries has several places for pages of this number.
+        for (let page = index; page < Math.max(LEAVES, ENTRIES[tableIndex(table)]!); page += LEAVES) {
+          const at = (this.#state.base + this.#entry(table, view, page << 12)) >> 2;
+          if (((i32[at]! >>> 12) & (LEAVES - 1)) !== index) continue;
+          invalidate(i32, at);
+          this.#changed(table, view);
+        }
       }
     this.#bump();
   }
@@ -207,24 +223,25 @@ export class Tlb {
   /** Copies some tables, those in a row at once, and empties `stale` ones at the target. */
   #move(source: number, target: number, filled: number, stale: number): void {
     for (let i = 0; i < TABLES.length * VIEWS; i++) {
-      const from = TLB_READ + i * TLB_BYTES;
-      if (stale & (1 << i)) this.#state.fill(from, from + TLB_BYTES, 0xff);
+      const from = STARTS[i]!;
+      if (stale & (1 << i)) this.#state.fill(from, STARTS[i + 1]!, 0xff);
       if ((filled & (1 << i)) === 0) continue;
       while (filled & (2 << i) && i + 1 < TABLES.length * VIEWS) i++;
-      this.#state.move(from, TLB_READ + (i + 1) * TLB_BYTES, source, target);
+      this.#state.move(from, STARTS[i + 1]!, source, target);
     }
   }
 
   #flushTable(kind: number, view: number): void {
-    const bit = 1 << (kind * VIEWS + view);
+    const table = kind * VIEWS + view;
+    const bit = 1 << table;
     if ((this.used & bit) === 0) return;
-    const at = TLB_READ + (kind * VIEWS + view) * TLB_BYTES;
-    this.#state.fill(at, at + TLB_BYTES, 0xff);
+    this.#state.fill(STARTS[table]!, STARTS[table + 1]!, 0xff);
     this.#kept &= ~bit;
     this.#state.set(TLB_USED, this.#state.get(TLB_USED) & ~bit);
   }
 
   #entry(table: number, view: number, lo: number): number {
+    if (table === TLB_EXEC) return execEntryOf(view, lo);
     return table + view * TLB_BYTES + ((lo >>> 8) & (TLB_BYTES - TLB_ENTRY_BYTES));
   }
 
@@ -256,7 +273,7 @@ export function purgeWritesOfAll(i32: Int32Array, count: number, hostPage: numbe
   for (let window = 0; window <= count; window++) purgeWrites(i32, window * WINDOW_BYTES, hostPage);
 }
 
-const tableIndex = (table: number): number => (table - TLB_READ) / (VIEWS * TLB_BYTES);
+const tableIndex = (table: number): number => TABLES.indexOf(table as (typeof TABLES)[number]);
 /** Number of the 2 MiB around a va, of its low 48 bits. */
 const largeNumber = (lo: number, hi: number): number => ((hi & 0xffff) << 11) | (lo >>> 21);
 

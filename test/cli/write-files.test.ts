@@ -1,3 +1,4 @@
+// Outputs of one folder: test of writeFiles (cli/io/output.ts).
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -83,7 +83,7 @@ function run(machine: Machine, units: number, random: Random): void {
   }
 }
 
-/** What is wrong with the times that a program has stored; undefined: nothing. */
+/** The first wrong time among those that a program has stored. */
 function differing(program: Program, engine: keyof typeof ENGINES, seed: number): string | undefined {
   const random = new Random(seed);
   const privilege = [M, S, U][random.below(3)]!;

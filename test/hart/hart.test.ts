@@ -388,6 +388,21 @@ describe('parking', () => {
     expect(a.mmu.tlb.probe(L.TLB_READ, 1, 0x6000, 0)).toBe(-1);
   });
 
+  // The exec tables have two places for pages of one number in the last level.
+  it('pages of one number in the last level of page tables are flushed in every table', () => {
+    const { tlb } = bench().hart.mmu;
+    const [other, kept] = [5, 6];
+    for (const table of [L.TLB_READ, L.TLB_WRITE, L.TLB_EXEC])
+      for (let above = 0; above < 4; above++)
+        for (const number of [other, kept]) {
+          const lo = (above * 512 + number) << 12;
+          tlb.install(table, 1, lo, 0, 0, 7, false);
+          if (number === other) tlb.flushEntry(other);
+          const isThere = tlb.probe(table, 1, lo, 0) === 7;
+          expect(isThere, `${table.toString(16)}: ${lo.toString(16)}`).toBe(number === kept);
+        }
+  });
+
   it('one that is flushed while the hart is parked is not there in its next turn', () => {
     const [a, b] = bench(2).harts as [Hart, Hart];
     store(a, BigInt(RAM), 1n);

@@ -10,9 +10,9 @@
 import type { Ram } from '../../bus/ram.ts';
 import type { CodePort, TableEffect } from '../../hart/index.ts';
 import {
+  EXEC_BYTES,
   F as FP,
   SINK,
-  TLB_BYTES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
   VIEWS,
@@ -536,7 +536,7 @@ export class DecodedPages implements CodePort {
   }
 
   #detach(window: number): void {
-    const end = window + TLB_EXEC + VIEWS * TLB_BYTES;
+    const end = window + TLB_EXEC + VIEWS * EXEC_BYTES;
     for (let at = window + TLB_EXEC; at < end; at += TLB_ENTRY_BYTES) this.#i32[(at + 8) >> 2] = 0;
   }
 }

@@ -14,7 +14,18 @@
 // non-zero here only together with ic = 0, and then IC in the window is the true count
 // (interp/slow.ts).
 
-import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../../hart/layout.ts';
+import {
+  DATA_VIEW,
+  EXEC_BYTES,
+  EXEC_MASK,
+  FETCH_VIEW,
+  IC,
+  PC,
+  RECHECK,
+  SLOW_ARG,
+  TLB_BYTES,
+  TLB_EXEC,
+} from '../../hart/layout.ts';
 import {
   type CodeWriter,
   I32,
@@ -187,13 +198,13 @@ class Interpreter {
     c.end();
     c.i32_const(0).i64_load(PC).local_set(target);
     c.i32_const(0).i32_load(DATA_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(dataView);
-    c.i32_const(0).i32_load(FETCH_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(fetchView);
+    c.i32_const(0).i32_load(FETCH_VIEW).i32_const(EXEC_BYTES).i32_mul().local_set(fetchView);
   }
 
   /** Pushes the exec entry's address of the i64 in local `va`, also into `entry`, then its tag. */
   #execTag(va: Local<I64>): void {
     const c = this.#c;
-    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(EXEC_MASK).i32_and();
     c.local_get(this.#l.fetchView).i32_add().local_tee(this.#entry).i64_load(TLB_EXEC);
   }
 

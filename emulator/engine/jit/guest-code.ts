@@ -4,10 +4,10 @@
 import type { Ram } from '../../bus/ram.ts';
 import {
   DATA_VIEW,
+  execEntryOf,
   FETCH_VIEW,
   PC,
   TLB_BYTES,
-  TLB_EXEC,
   TLB_READ,
   WALK,
   WALK_BARE,
@@ -76,7 +76,7 @@ export class GuestCode {
 
   /** Physical page of a virtual page if it is in the exec TLB, else -1. */
   ppnOf(va: bigint, view: number): number {
-    const at = TLB_EXEC + view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    const at = execEntryOf(view, Number(va & 0xffff_ffffn));
     return this.#view.getBigUint64(at, true) === va ? this.#i32[(at + 12) >> 2]! : -1;
   }
 

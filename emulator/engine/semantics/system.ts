@@ -92,8 +92,8 @@ export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
 }
 
 /**
- * `rdtime`, a read of `time`, which counts units of virtual time in ticks (devices/clint.ts). Takes the slow
- * path where the counter is not enabled (Priv §3.1.11, §10.1.5) or mtime was set.
+ * `rdtime`, a read of `time`, which counts units of virtual time in ticks (devices/clint.ts). Takes
+ * the slow path where the counter is not enabled (Priv §3.1.11, §10.1.5) or mtime was set.
  */
 export function emitTime(o: Ops, slow: Label): void {
   const { c } = o;

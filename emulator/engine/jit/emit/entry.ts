@@ -3,7 +3,7 @@
 // between regions of one module skip the check if the callee's pages are among the caller's: its
 // inputs do not change while regions run.
 
-import { FETCH_VIEW, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../../../hart/layout.ts';
+import { execEntryOf, FETCH_VIEW, WALK_BARE } from '../../../hart/layout.ts';
 import { type FunctionHandle, I32, I64, type ValType } from '../../../wasm/module.ts';
 import type { Region } from '../region/region.ts';
 import type { FlatRam } from './memory.ts';
@@ -58,7 +58,7 @@ export function emitEntry(
   if (flat) c.i32_const(0).i32_load(flat.walk).i32_const(WALK_BARE).i32_ne().br_if(stale, 'unlikely');
   for (const [i, displacement] of pages.entries()) {
     const va = BigInt.asUintN(64, (entry & ~0xfffn) + BigInt(displacement) * 4096n);
-    const at = TLB_EXEC + fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    const at = execEntryOf(fetchView, Number(va & 0xffff_ffffn));
     c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(stale, 'unlikely');
     c.i32_const(0)
       .i32_load(at + 12)

@@ -1,7 +1,7 @@
 // The inlined calls of one region (jit/inline-call.ts): the families in use, and the entry check
 // that their addresses lead to the compared code.
 
-import { TLB_BYTES, TLB_EXEC } from '../../../hart/layout.ts';
+import { execEntryOf } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { I32, type Local } from '../../../wasm/module.ts';
 import type { InlineCall, InlineEmitter, InlineFamily, InlineSite } from '../inline-call.ts';
@@ -75,7 +75,7 @@ export class InlineCalls {
     const unknown = c.block();
     for (const [page, ppn] of pagesOf(this.#calls)) {
       const va = BigInt.asUintN(64, page);
-      const at = TLB_EXEC + this.#fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+      const at = execEntryOf(this.#fetchView, Number(va & 0xffff_ffffn));
       c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(unknown, 'unlikely');
       c.i32_const(0)
         .i32_load(at + 12)
