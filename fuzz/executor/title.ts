@@ -65,8 +65,13 @@ const REPORTS: readonly Report[] = [
   },
   {
     pattern: /WARNING: CPU: \d+ PID: \d+ at (?:\S+ ([\w.$]+)\+0x)?/m,
-    title: ({ 1: name, index }, text) =>
-      `WARNING in ${name === undefined || LINUX_HELPERS.test(name) ? linuxFrame(text, index) : name}`,
+    title: warningTitle,
+  },
+  {
+    // From Linux 6.19 on. The condition is there with CONFIG_DEBUG_BUGVERBOSE_DETAILED.
+    pattern:
+      /WARNING: (?:(?:\[.{1,200}\] )?\S{1,200}:\d{1,9} )?at (?:([\w.$]{1,200})\+)?0x[0-9a-f/x]{1,40}(?: \[\S{1,64}\])?, CPU#\d/m,
+    title: warningTitle,
   },
   { pattern: /kernel BUG at /m, title: ({ index }, text) => `kernel BUG in ${linuxFrame(text, index)}` },
   {
@@ -84,6 +89,10 @@ const REPORTS: readonly Report[] = [
   },
   { pattern: /panic: hart \d+ thread -?\d+ \(.{0,64}?\): (.*)$/m, title: panicTitle },
 ];
+
+function warningTitle({ 1: name, index }: RegExpExecArray, text: string): string {
+  return `WARNING in ${name === undefined || LINUX_HELPERS.test(name) ? linuxFrame(text, index) : name}`;
+}
 
 function panicTitle({ 1: what, index }: RegExpExecArray, text: string): string {
   const where = topFrame(text, index);

@@ -34,6 +34,23 @@ const TITLES: readonly (readonly [title: string | undefined, console: string])[]
     '------------[ cut here ]------------\n' +
       `WARNING: CPU: 0 PID: 21 at fs/namei.c:1234 lookup+0x44/0x60\nModules linked in:\n${trace('lookup')}`,
   ],
+  // As Linux 6.19 has it, of a module, with the condition, and without names or a file.
+  [
+    'WARNING in up_write',
+    '------------[ cut here ]------------\n' +
+      `WARNING: kernel/locking/rwsem.c:1405 at up_write+0x1e2/0x410, CPU#0: init/21\n${trace('up_write')}`,
+  ],
+  [
+    'WARNING in put_it',
+    `WARNING: drivers/m.c:14 at put_it+0x1e2/0x410 [m], CPU#1: init/21\n${trace('up_write')}`,
+  ],
+  [
+    'WARNING in evict',
+    'WARNING: [list_empty(&inode->i_lru)] lib/refcount.c:28 at refcount_warn_saturate+0x44/0x60, CPU#0: init/21\n' +
+      trace('refcount_warn_saturate', 'evict'),
+  ],
+  ['WARNING in evict', `WARNING: at evict+0x44/0x60, CPU#0: init/21\n${trace('evict')}`],
+  ['WARNING in lookup', `WARNING: fs/a.c:1 at 0xc029e04c, CPU#0: init/21\n${trace('memcpy', 'lookup')}`],
   [
     'WARNING in inode_put',
     'refcount_t: underflow; use-after-free.\n' +
@@ -70,6 +87,8 @@ const HOSTILE = [
   'Unable to handle kernel paging request ',
   'panic: hart 1 thread 1 (',
   'WARNING: CPU: 1 PID: 1 at ',
+  'WARNING: [a] a.c:1 at ',
+  'WARNING: a.c:1 at a:1 at a',
   'BUG: ',
 ];
 
