@@ -174,11 +174,13 @@ export class Executor {
     const result = m.run(BOOT_MAX);
     // The agent has the board as the programs find it: what comes now is their first event.
     for (const layer of m.board.faults.values()) layer.restart();
-    if (m.stopsAtMark !== undefined)
+    if (m.stopsAtMark !== undefined) {
+      const last = this.#text().trim().split('\n').at(-1)!.slice(-LINE_MAX);
       throw new HostError(
-        `the fuzzer's program in the guest did not begin (${result.kind}); the console ends with: ` +
-          `${this.#text().trim().split('\n').at(-1)!.slice(-LINE_MAX)}`,
+        `the fuzzer's program in the guest did not begin (${result.kind}); ` +
+          `the console ${last === '' ? 'is empty' : `ends with: ${last}`}`,
       );
+    }
     this.#printed = 0;
   }
 
