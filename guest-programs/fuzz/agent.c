@@ -214,9 +214,9 @@ static void open_records(void)
     open_control();
 }
 
-static void report_end(int status)
+static void report_end(pid_t process, int status)
 {
-    (void)status;
+    (void)process, (void)status;
 }
 
 static void on_tick(int sig)
@@ -239,6 +239,8 @@ static void start_records(void)
         quit();
     area[0] = 0;
 }
+
+static void end_calls(void) {}
 
 static inline uint64_t make_call(const struct call *c, const uint64_t v[6])
 {
@@ -489,6 +491,7 @@ static void be_tested(void)
     mark(MARK_READY);
     choose_mode();
     execute(control, area);
+    end_calls();
     if (control->settles) {
         struct timespec short_time = {0, 1000};
         call6(SYS_nanosleep, (uint64_t)&short_time, 0, 0, 0, 0, 0);
@@ -512,7 +515,7 @@ int main(void)
         be_tested();
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    report_end(status);
+    report_end(child, status);
     end_system(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 

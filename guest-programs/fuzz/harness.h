@@ -16,15 +16,21 @@ __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static bool is_recording; /* the C library compares strings before there is an area */
 
-/* The last point, in memory that the parent has, too; no record of deferred work comes so far. */
-#define last_point extra[EXTRA_WORDS - 1]
+/*
+ * The last point of each process, in memory that all of them have; no record of deferred work comes
+ * so far. Processes whose numbers differ by LASTS share one.
+ */
+#define LASTS            64
+#define last_of(process) extra[EXTRA_WORDS - 1 - (uint64_t)(process) % LASTS]
+static volatile uint64_t *last_point; /* of this process */
+static pid_t agent;                   /* the process that makes the calls */
 
 static inline void add_point(uint64_t point)
 {
     if (!is_recording)
         return;
     uint64_t n = area[0] + 1;
-    last_point = point;
+    *last_point = point;
     if (control->mode != MODE_PC || n >= AREA_WORDS)
         return;
     area[n] = point;
@@ -130,6 +136,12 @@ int __wrap_strncmp(const char *a, const char *b, size_t n)
     return __real_strncmp(a, b, n);
 }
 
+/* Not getpid(3), which code under test may replace. */
+static pid_t own_number(void)
+{
+    return (pid_t)call6(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
 static const struct {
     int number;
     const char *name;
@@ -139,15 +151,91 @@ static const struct {
 };
 
 /*
+ * A process that the code under test has forked has ended. Its crash is one of the whole: its
+ * parent ends by the same signal, up to the agent, of which the agent's parent says why.
+ */
+static void saw_end(pid_t process, int number)
+{
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (!is_recording || signals[i].number != number)
+            continue;
+        sigset_t only;
+        sigemptyset(&only);
+        sigaddset(&only, number);
+        *last_point = last_of(process);
+        signal(number, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &only, NULL);
+        call6(SYS_kill, (uint64_t)own_number(), (uint64_t)number, 0, 0, 0, 0);
+    }
+}
+
+static void saw_status(pid_t process, int status)
+{
+    if (process > 0 && WIFSIGNALED(status))
+        saw_end(process, WTERMSIG(status));
+}
+
+pid_t __real_fork(void);
+pid_t __real_wait4(pid_t process, int *status, int options, struct rusage *usage);
+int __real_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+
+pid_t __wrap_fork(void)
+{
+    pid_t process = __real_fork();
+    if (process == 0 && last_point) {
+        uint64_t last = *last_point;
+        last_point = &last_of(own_number());
+        *last_point = last;
+    }
+    return process;
+}
+
+pid_t __wrap_wait4(pid_t process, int *status, int options, struct rusage *usage)
+{
+    int own = 0;
+    pid_t ended = __real_wait4(process, &own, options, usage);
+    saw_status(ended, own);
+    if (status && ended > 0)
+        *status = own;
+    return ended;
+}
+
+pid_t __wrap_wait3(int *status, int options, struct rusage *usage)
+{
+    return __wrap_wait4(-1, status, options, usage);
+}
+
+pid_t __wrap_waitpid(pid_t process, int *status, int options)
+{
+    return __wrap_wait4(process, status, options, NULL);
+}
+
+pid_t __wrap_wait(int *status)
+{
+    return __wrap_wait4(-1, status, 0, NULL);
+}
+
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    siginfo_t own = {0};
+    int err = __real_waitid(type, id, &own, options);
+    if (err == 0 && (own.si_code == CLD_KILLED || own.si_code == CLD_DUMPED))
+        saw_end(own.si_pid, own.si_status);
+    if (info && err == 0)
+        *info = own;
+    return err;
+}
+
+/*
  * The parent says why the process ended: code under test may have its own handlers, block signals,
  * or have closed all descriptors. The title of the crash has the last point: abort(3) itself is the
  * same code for all.
  */
-static void report_end(int status)
+static void report_end(pid_t process, int status)
 {
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         if (WIFSIGNALED(status) && signals[i].number == WTERMSIG(status))
-            printf("harness: %s behind 0x%lx\n", signals[i].name, last_point);
+            printf("harness: %s behind 0x%lx\n", signals[i].name, last_of(process));
     fflush(stdout);
 }
 
@@ -173,13 +261,27 @@ static void prepare_calls(void)
 static void start_records(void)
 {
     area[0] = 0;
+    agent = own_number();
+    last_point = &last_of(agent);
     is_recording = true;
 }
 
 static inline uint64_t make_call(const struct call *c, const uint64_t v[6])
 {
     (void)c;
-    return (uint64_t)(int64_t)LLVMFuzzerTestOneInput((const uint8_t *)v[0], v[1]);
+    uint64_t value = (uint64_t)(int64_t)LLVMFuzzerTestOneInput((const uint8_t *)v[0], v[1]);
+    if (own_number() != agent) /* a process that the code has forked */
+        quit();
+    return value;
+}
+
+/* Processes that have ended and for which nobody has waited. */
+static void end_calls(void)
+{
+    pid_t ended;
+    int status = 0;
+    while ((ended = __real_wait4(-1, &status, WNOHANG, NULL)) > 0)
+        saw_status(ended, status);
 }
 
 #endif

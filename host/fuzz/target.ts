@@ -133,6 +133,8 @@ export interface HarnessOptions extends Pick<TargetOptions, 'engine' | 'say'> {
 
 /** Functions that compare strings, whose code has no hooks. */
 const COMPARED = ['memcmp', 'bcmp', 'strcmp', 'strncmp'];
+/** Functions by which a process is made and its end is seen. */
+const PROCESSES = ['fork', 'wait', 'wait3', 'wait4', 'waitpid', 'waitid'];
 /** For the compiler, in front of the user's own flags. */
 const HARNESS_FLAGS = [
   '-DKCOVBOX_HARNESS',
@@ -140,6 +142,7 @@ const HARNESS_FLAGS = [
   '-fsanitize-coverage=trace-pc,trace-cmp',
   '-fno-sanitize-link-runtime',
   ...COMPARED.flatMap(name => [`-fno-builtin-${name}`, `-Wl,--wrap=${name}`]),
+  ...PROCESSES.map(name => `-Wl,--wrap=${name}`),
 ];
 
 /** A harness with the agent. Errors: as `prepareGuest`. */

@@ -87,6 +87,52 @@ describe.skipIf(!ready)('a harness', () => {
     expect(status).toBe(1);
   });
 
+  /** Each byte is another place of a crash; the code goes on to other points before it waits. */
+  const FORKS = (wait: string, inner = '') =>
+    '#include <signal.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <sys/wait.h>\n#include <unistd.h>\n' +
+    'int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)\n{\n' +
+    `    siginfo_t info;\n    pid_t child = fork();\n    if (child == 0) {\n        ${inner}\n` +
+    '        if (data[0] == 1) *(volatile char *)8 = 1;\n        if (data[0] == 2) *(volatile char *)16 = 1;\n' +
+    '        if (data[0] == 3) raise(SIGKILL);\n        _exit(3);\n    }\n' +
+    `    (void)info;\n    if (size > 9) return 7;\n    ${wait};\n    return (int)size;\n}\n`;
+
+  it.each([
+    ['waitpid(child, NULL, 0)', ''],
+    ['wait(NULL)', ''],
+    ['waitid(P_PID, (id_t)child, &info, WEXITED)', ''],
+    ['usleep(1000)', ''],
+    // A process of a process.
+    ['wait(NULL)', 'child = fork(); if (child) { int end; wait(&end); _exit(WIFEXITED(end)); }'],
+  ])('the crash of a process that the code has forked is one: %s %s', (wait, inner) => {
+    file('forks.c', FORKS(wait, inner));
+    const titleOf = (byte: number): string | undefined => {
+      const program = file('f.txt', `test_one_input(&"\\x0${byte}", 0x1)\n`);
+      return /^crash: (.*)$/m.exec(run('fuzz', 'exec', '--harness', 'forks.c', program).stdout)?.[1];
+    };
+    const [none, first, second, killed] = [0, 1, 2, 3].map(titleOf);
+    expect(first).toMatch(/^SIGSEGV behind 0x[0-9a-f]+$/);
+    expect(second).toMatch(/^SIGSEGV behind 0x[0-9a-f]+$/);
+    expect(second).not.toBe(first);
+    expect([none, killed]).toEqual([undefined, undefined]);
+  });
+
+  it('a process that the code has forked ends where it returns', () => {
+    file(
+      'returns.c',
+      '#include <stddef.h>\n#include <stdint.h>\n#include <sys/wait.h>\n#include <unistd.h>\nstatic int calls;\n' +
+        'int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)\n{\n' +
+        '    int status;\n    calls++;\n    if (fork() == 0)\n        return 100;\n' +
+        '    wait(&status);\n    return 10 * calls + WEXITSTATUS(status);\n}\n',
+    );
+    const call = 'test_one_input(&"a", 0x1)\n';
+    const { stdout } = run('fuzz', 'exec', '--harness', 'returns.c', file('r.txt', call + call));
+    expect(stdout.match(/test_one_input: 0x[0-9a-f]+/g)).toEqual([
+      'test_one_input: 0xa',
+      'test_one_input: 0x14',
+    ]);
+    expect(stdout).toMatch(/^done, /m);
+  });
+
   it('a loop without end is a hang', () => {
     file(
       'loop.c',
