@@ -17,12 +17,12 @@ export { inputOf } from './executor/encode.ts';
 export {
   BOOT_MAX,
   BUDGET,
+  budgetOf,
   type Execution,
   Executor,
   type ExecutorOptions,
-  type TargetKind,
 } from './executor/executor.ts';
-export { LAYOUT, MARK } from './executor/layout.ts';
+export { LAYOUT, MARK, type TargetKind } from './executor/layout.ts';
 export { HALVES } from './executor/records.ts';
 export { titleOf } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';
@@ -32,6 +32,7 @@ export { parseDescriptions, type Source } from './language/parse.ts';
 export { parseSyscalls } from './language/syscalls.ts';
 export { type Descriptions, FuzzError } from './language/types.ts';
 export { programC } from './program/c.ts';
+export { programXv6C } from './program/c-xv6.ts';
 export { changeFaults, devicesOf } from './program/faults.ts';
 export { Choice, Generator } from './program/generate.ts';
 export { mutate } from './program/mutate.ts';

@@ -1,9 +1,10 @@
 // Builds xv6-riscv, the teaching kernel of MIT, as its own Makefile does: one commit of its
 // repository, by the cross compiler that is installed. A checkout that lies in DIRECTORY/xv6-riscv
 // already is used as it is.
-// Usage: node setup/build-xv6.mjs [DIRECTORY]      default: .cache/guests
-// Exit status 0: the path of the kernel is printed; fs.img lies beside it. 77: this machine cannot
-// build it, and the reason is printed.
+// Usage: node setup/build-xv6.mjs [--source] [DIRECTORY]      default: .cache/guests
+// Exit status 0: the path of the kernel is printed, and fs.img lies beside it; with --source the
+// folder of the sources, which are not compiled. 77: this machine cannot do it, and the reason is
+// printed.
 
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -13,7 +14,9 @@ const REPOSITORY = 'https://github.com/mit-pdos/xv6-riscv';
 const COMMIT = 'f5b93ef12f7159f74f80f94729ee4faabe42c360';
 const PREFIXES = ['riscv64-linux-gnu-', 'riscv64-unknown-elf-'];
 
-const target = resolve(process.argv[2] ?? '.cache/guests');
+const words = process.argv.slice(2);
+const isSource = words[0] === '--source';
+const target = resolve(words[isSource ? 1 : 0] ?? '.cache/guests');
 const source = join(target, 'xv6-riscv');
 const kernel = join(target, 'xv6/kernel');
 
@@ -30,7 +33,9 @@ function toolPrefix() {
   return prefix ?? cannot(`none of ${PREFIXES.map(p => `${p}gcc`).join(', ')} is installed`);
 }
 
-if (!existsSync(kernel)) {
+if (isSource) {
+  if (!existsSync(join(source, 'Makefile'))) fetchSource();
+} else if (!existsSync(kernel)) {
   const prefix = toolPrefix();
   if (!existsSync(join(source, 'Makefile'))) fetchSource();
   run('make', [`TOOLPREFIX=${prefix}`, 'kernel/kernel', 'fs.img'], source);
@@ -40,4 +45,4 @@ if (!existsSync(kernel)) {
   copyFileSync(join(source, 'kernel/kernel'), `${kernel}.new`);
   renameSync(`${kernel}.new`, kernel);
 }
-process.stdout.write(`${kernel}\n`);
+process.stdout.write(`${isSource ? source : kernel}\n`);

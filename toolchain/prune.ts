@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';
 import { unfinished } from './temporary.ts';
 
-const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects'] as const;
+const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects', 'xv6'] as const;
 
 export interface CacheEntry {
   readonly kind: (typeof KINDS)[number];
@@ -24,7 +24,7 @@ const folderOf = (kind: CacheEntry['kind']): string =>
  * any folder, and one may hold a kernel/ or bench/ of the user's, as a checkout does: files of
  * other names are not ours.
  */
-const PRODUCT = /^[\w+-]{1,60}-[0-9a-f]{12}(?:\.elf)?$/;
+const PRODUCT = /^[\w+-]{1,60}-[0-9a-f]{12}(?:\.(?:elf|bin))?$/;
 const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   kernel: PRODUCT,
   program: PRODUCT,
@@ -33,6 +33,7 @@ const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   image: /^[0-9a-f]{64}$/,
   packed: /^[0-9a-f]{64}$/,
   fact: /^(?:compiler|(?:kernel|program|image)-[0-9a-f]{32})\.json$/,
+  xv6: PRODUCT,
   objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
 };
 

@@ -11,12 +11,12 @@ import {
   programText,
   Random,
 } from '../../fuzz/index.ts';
-import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget } from '../../host/fuzz/target.ts';
 import type { FuzzBench } from '../../run/fuzz/schema.ts';
 import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { type GuestChoice, prepareChosen } from './choose.ts';
+import { type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 
 export interface BenchOptions extends GuestChoice {
   rounds: number;
@@ -59,16 +59,33 @@ const USUAL = [
   'getdents64',
 ];
 
+/** The same of xv6, which has no others. */
+const USUAL_XV6 = [
+  'open*',
+  'read',
+  'write',
+  'write$pipe',
+  'close',
+  'dup',
+  'pipe',
+  'fstat',
+  'mkdir',
+  'unlink',
+  'getpid',
+];
+
 type Row = FuzzBench['rows'][number];
 type What = Row['what'];
 
 /** Usual calls, and those that the user describes. */
-function programs({ describe = [] }: BenchOptions, faults: readonly FaultChoice[]): Program[] {
+function programs(options: BenchOptions, faults: readonly FaultChoice[]): Program[] {
   const random = new Random(SEED);
-  const own = loadDescriptions(descriptionTexts());
-  const all = describe.length === 0 ? own : loadDescriptions(descriptionTexts(describe));
+  const { describe = [], ...rest } = options;
+  const own = loadDescriptions(textsFor(rest));
+  const all = describe.length === 0 ? own : loadDescriptions(textsFor(options));
   const more = all.calls.map(({ name }) => name).filter(name => !own.byName.has(name));
-  const generator = new Generator(random, new Choice(all, [...USUAL, ...more]), []);
+  const usual = options.xv6 === undefined ? USUAL : USUAL_XV6;
+  const generator = new Generator(random, new Choice(all, [...usual, ...more]), []);
   const found: Program[] = [];
   while (found.length < PROGRAMS) {
     const program = generator.program();

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { counted, type EngineKind, parseFaultChoice } from '../../emulator/index.ts';
-import { epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
+import { budgetOf, epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
 import { targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
@@ -67,7 +67,7 @@ async function create(path: string, options: RunOptions): Promise<Stored> {
   const manifest = {
     format: 'kcovbox fuzz campaign' as const,
     version: 1 as const,
-    config: { ...config, failNth: HAS_FAIL_NTH.test(conf) },
+    config: { ...config, budget: budgetOf(kind), failNth: HAS_FAIL_NTH.test(conf) },
     conf,
     ...(kind !== 'own' && { guest: kind }),
     words,

@@ -1,13 +1,19 @@
 // The guest that the options of `kcovbox fuzz` ask for: a kernel of kcovbox with words for its
-// command line, another Linux, or a harness.
+// command line, another Linux, xv6, or a harness.
 import type { EngineKind } from '../../emulator/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
-import { type DescriptionTexts, descriptionTexts, harnessTexts } from '../../host/fuzz/descriptions.ts';
+import {
+  type DescriptionTexts,
+  descriptionTexts,
+  harnessTexts,
+  xv6Texts,
+} from '../../host/fuzz/descriptions.ts';
 import {
   type OtherImages,
   prepareHarness,
   prepareOtherTarget,
   prepareTarget,
+  prepareXv6,
   type Target,
 } from '../../host/fuzz/target.ts';
 import type { GuestImages } from '../../host/guest.ts';
@@ -22,6 +28,8 @@ import type { DeviceFile } from './worker.ts';
 export interface GuestChoice extends RobustOptions {
   /** Image of another Linux. */
   linux?: string;
+  /** Folder of a checkout of xv6-riscv. */
+  xv6?: string;
   /** A C file with LLVMFuzzerTestOneInput. */
   harness?: string;
   cflags?: string;
@@ -34,7 +42,7 @@ export interface GuestChoice extends RobustOptions {
 }
 
 export interface Chosen {
-  /** The configuration of the kernel; of another Linux: linux, whose calls it has. */
+  /** The configuration of the kernel; of another Linux: linux, whose calls it has; or xv6. */
   readonly conf: string;
   /** The user's words of the command line, and those of the checks. */
   readonly words: string;
@@ -62,8 +70,10 @@ function ownOption(options: GuestChoice, { hasThreads, faultable }: How): string
 }
 
 /** The descriptions for what the options name. Errors: as `descriptionTexts`. */
-export const textsFor = ({ harness, describe }: GuestChoice): DescriptionTexts =>
-  harness === undefined ? descriptionTexts(describe) : harnessTexts(describe);
+export function textsFor({ harness, xv6, describe }: GuestChoice): DescriptionTexts {
+  if (xv6 !== undefined) return xv6Texts(xv6, describe);
+  return harness === undefined ? descriptionTexts(describe) : harnessTexts(describe);
+}
 
 /** Of targets that are no kernel of kcovbox. */
 const NO_KERNEL = { conf: 'linux', devices: [] } as const;
@@ -72,23 +82,27 @@ export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 /**
  * Builds what is missing. Errors: UserError if the kernel is none of Linux, or lacks the bugs that
- * `append` names; those of `prepareTarget`, `prepareOtherTarget` and `prepareHarness`.
+ * `append` names; those of `prepareTarget`, `prepareOtherTarget`, `prepareXv6` and
+ * `prepareHarness`.
  */
 export async function prepareChosen(options: GuestChoice, { faultable, ...how }: How = {}): Promise<Chosen> {
-  const { linux, harness, append = '' } = options;
-  if (linux !== undefined && harness !== undefined)
-    throw new UserError(`--linux ${linux} and --harness ${harness} are two targets; omit one of them`);
+  const { linux, xv6, harness, append = '' } = options;
+  const [given, second] = Object.entries({ linux, xv6, harness })
+    .filter(([, path]) => path !== undefined)
+    .map(([name, path]) => `--${name} ${path}`);
+  if (second !== undefined) throw new UserError(`${given} and ${second} are two targets; omit one of them`);
   if (options.cflags !== undefined && harness === undefined)
     throw new UserError('--cflags is for the C file of --harness');
-  const given = linux === undefined ? `--harness ${harness}` : `--linux ${linux}`;
-  const isOwn = linux === undefined && harness === undefined;
-  const wrong = isOwn ? undefined : ownOption(options, { ...how, faultable });
+  const wrong = given === undefined ? undefined : ownOption(options, { ...how, faultable });
   if (wrong !== undefined)
     throw new UserError(`${given}: ${wrong} is for the kernels of kcovbox; omit one of the two`);
   if (linux !== undefined)
     return { ...NO_KERNEL, words: append, target: await prepareOtherTarget({ linux, append, ...how }) };
+  if (given !== undefined && append !== '')
+    throw new UserError(`${given}: --append is for a kernel with a command line; omit it`);
+  if (xv6 !== undefined)
+    return { ...NO_KERNEL, conf: 'xv6', words: '', target: await prepareXv6({ xv6, ...how }) };
   if (harness !== undefined) {
-    if (append !== '') throw new UserError(`${given}: --append is for a kernel; omit it`);
     const cflags = splitFlags(options.cflags);
     return { ...NO_KERNEL, words: '', target: await prepareHarness({ harness, cflags, ...how }) };
   }

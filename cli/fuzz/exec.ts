@@ -11,6 +11,7 @@ import {
   type Program,
   parseProgram,
   programC,
+  programXv6C,
 } from '../../fuzz/index.ts';
 import { loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget } from '../../host/fuzz/target.ts';
@@ -48,7 +49,8 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   const program = parseProgram(text, loadDescriptions(textsFor(options)), path);
   if (options.runs !== undefined) return sweep(program, options.runs, options);
   if (options.c) {
-    writeTo('-', programC(program, `from ${path.replace(/.*[/\\]/, '')}`));
+    const asC = options.xv6 === undefined ? programC : programXv6C;
+    writeTo('-', asC(program, `from ${path.replace(/.*[/\\]/, '')}`));
     return 0;
   }
   const symbolsOf = symbolSource(options);
@@ -93,7 +95,7 @@ function symbolSource({
   if (!functions) return undefined;
   if (harness !== undefined)
     return images => new Elf('program' in images ? images.program : images.kernel, harness);
-  if (linux === undefined) return ({ kernel }) => new Elf(kernel, 'kernel');
+  if (linux === undefined) return ({ kernel }) => new Elf(kernel, 'kernel'); // of kcovbox, or xv6
   if (vmlinux === undefined)
     throw new UserError('fuzz exec: an Image has no names of functions; give its --vmlinux FILE');
   const elf = new Elf(readInput(vmlinux, 'vmlinux'), vmlinux);

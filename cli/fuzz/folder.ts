@@ -4,7 +4,15 @@
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import type * as z from 'zod';
-import { Choice, type Crash, type Descriptions, inputOf, parseProgram, programC } from '../../fuzz/index.ts';
+import {
+  Choice,
+  type Crash,
+  type Descriptions,
+  inputOf,
+  parseProgram,
+  programC,
+  programXv6C,
+} from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { readInput, readText } from '../../host/input.ts';
 import { canonicalJson } from '../../run/canonical.ts';
@@ -235,11 +243,12 @@ type Files = Readonly<Record<string, string | Uint8Array>>;
 function filesOf({ descriptions, manifest }: Stored, title: string, text: string, execution: number): Files {
   const program = parseProgram(text, descriptions);
   const isHarness = manifest.guest === 'harness';
+  const asC = manifest.guest === 'xv6' ? programXv6C : programC;
   return {
     'execution.txt': `${execution}\n`,
     'program.txt': text,
     // For a harness anywhere else: what its last call was given.
-    ...(isHarness ? { 'input.bin': inputOf(program) } : { 'repro.c': programC(program, title) }),
+    ...(isHarness ? { 'input.bin': inputOf(program) } : { 'repro.c': asC(program, title) }),
   };
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Machine } from '../../emulator/index.ts';
 import { BOOT_MAX, type Program, parseProgram, titleOf } from '../../fuzz/index.ts';
-import { OTHER_RAM_BYTES, otherInitrd } from '../../host/fuzz/target.ts';
+import { OTHER_RAM_BYTES, otherInitrd, xv6Disk, xv6Words } from '../../host/fuzz/target.ts';
 import { findCanaries, readCanaries } from '../../run/bugs/canaries.ts';
 import { runWithCanaries } from '../../run/bugs/outcome.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
@@ -107,6 +107,18 @@ async function otherWords(dir: string, { path, manifest }: Stored, scratch: stri
   return ['boot', '-m', `${OTHER_RAM_BYTES / 2 ** 20}M`, '-no-reboot', ...images, '--max-insns', budget];
 }
 
+/** The same on xv6: the program is /repro of the campaign's disk. */
+async function wordsOfXv6(
+  dir: string,
+  { path, initrd, manifest }: Stored,
+  scratch: string,
+): Promise<string[]> {
+  const disk = join(scratch, 'fs.img');
+  writeFileSync(disk, await xv6Disk(join(dir, 'repro.c'), initrd, scratch));
+  const budget = String(BOOT_MAX + budgetOf(dir, manifest));
+  return [...xv6Words(join(path, 'kernel.bin'), disk), '--max-insns', budget];
+}
+
 type Titled = (status: number, console: string) => string | undefined;
 
 /** The words of `kcovbox run` for the same on a kernel of the campaign's configuration. */
@@ -115,6 +127,12 @@ async function ownWords(dir: string, stored: Stored, titled: Titled): Promise<st
   const shows: Shows = ({ result, text }) => titled(verdict(result).status, text) === title;
   const { path, words, harts } = await wordsFor(dir, stored, stored.manifest.words, shows);
   return ['run', '--no-symbolize', ...words, ...(harts ?? ['--smp', '2']), path];
+}
+
+function guestWords(dir: string, stored: Stored, scratch: string, titled: Titled): Promise<string[]> {
+  if (stored.manifest.guest === 'xv6') return wordsOfXv6(dir, stored, scratch);
+  if (stored.manifest.guest === 'other') return otherWords(dir, stored, scratch);
+  return ownWords(dir, stored, titled);
 }
 
 const titleIn = (dir: string): string => readFileSync(join(dir, 'title.txt'), 'utf8').trim();
@@ -138,10 +156,7 @@ async function shownTitle(dir: string, stored: Stored): Promise<Shown> {
     );
   const scratch = mkdtempSync(join(tmpdir(), 'kcovbox-repro-'));
   try {
-    const [verb = '', ...words] =
-      stored.manifest.guest === 'other'
-        ? await otherWords(dir, stored, scratch)
-        : await ownWords(dir, stored, titled);
+    const [verb = '', ...words] = await guestWords(dir, stored, scratch, titled);
     const { status, console } = await kcovbox([verb, '--record', join(dir, 'repro.kcapsule'), ...words]);
     return { title: titled(status, console), words: [verb, ...words] };
   } finally {

@@ -35,7 +35,8 @@ const withKernel = (command: Command): Command =>
       command
         .option('--conf <name>', 'kernel configuration, which begins with linux')
         .option('--kernel-source <dir>', 'build the kernel from this tree')
-        .option('--linux <image>', 'a Linux with KCOV of your own, instead of a kernel of kcovbox'),
+        .option('--linux <image>', 'a Linux with KCOV of your own, instead of a kernel of kcovbox')
+        .option('--xv6 <dir>', 'a checkout of xv6-riscv, instead of a kernel of kcovbox'),
     ),
     { faults: false },
   );
@@ -98,6 +99,7 @@ function addRun(command: Command): void {
         '  kcovbox fuzz run --kasan --lockdep --schedule pos races\n' +
         '  kcovbox fuzz run --device mydev.ts --driver mydev.c --describe mydev.kd --fault mydev drivers\n' +
         '  kcovbox fuzz run --linux arch/riscv/boot/Image -n 20000 linux\n' +
+        '  kcovbox fuzz run --xv6 ~/xv6-riscv -n 20000 xv6\n' +
         '  kcovbox fuzz run --harness examples/fuzz/parse.c parse\n' +
         '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
         ROBUST_HELP,
@@ -153,7 +155,8 @@ function addBench(command: Command): void {
       '\nTimes are of the processor. Stability is the share of programs whose two executions, with others between\n' +
         'them, have the same records and values. Less than 100 % is an error, exit status 3, which names the\n' +
         'first different record.\n' +
-        'Examples:\n  kcovbox fuzz bench\n  kcovbox fuzz bench --kasan --rounds 50',
+        'Examples:\n  kcovbox fuzz bench\n  kcovbox fuzz bench --kasan --rounds 50\n' +
+        '  kcovbox fuzz bench --xv6 ~/xv6-riscv --rounds 20',
     )
     .action(async (options: BenchOptions) => {
       process.exitCode = await bench(options);

@@ -1,7 +1,7 @@
 // A program as the agent's words, and the memory to which its arguments point.
 import { type Direction, FuzzError, type Type } from '../language/types.ts';
 import { type Arg, type Call, itemType, type Program, sizeOf, visit } from '../program/program.ts';
-import { CALL_FORKS, CONTROL, LAYOUT, OP, VMA_BASE } from './layout.ts';
+import { type Arena, arenaOf, CALL_FORKS, CONTROL, LAYOUT, OP, VMA_BASE } from './layout.ts';
 
 export interface Encoded {
   /** Initial values of the slots that hold resources. */
@@ -25,12 +25,17 @@ interface Stored {
 }
 
 class Encoder {
+  readonly #arena: Arena;
   readonly #slots = new Map<string, number>();
   readonly slots: bigint[] = [];
   readonly words: bigint[] = [];
   readonly other: bigint[] = [];
   arena = new Uint8Array(1024);
   used = 0;
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
 
   program({ calls }: Program, hasThreads: boolean): void {
     for (const call of calls)
@@ -64,23 +69,23 @@ class Encoder {
       const bytes = sizeOf(type, arg);
       if (type.kind === 'resource' && direction !== 'in') {
         const slot = this.#slots.get(`${index}.${++out}`);
-        if (slot !== undefined) loads.push({ address: BigInt(LAYOUT.ARENA + at), bytes, slot });
+        if (slot !== undefined) loads.push({ address: BigInt(this.#arena.at + at), bytes, slot });
       }
       if (arg.kind === 'bytes') this.arena.set(arg.data, at);
       else if (arg.kind === 'ref') {
         const slot = this.#slots.get(`${arg.call}.${arg.out}`)!;
-        stores.push({ address: BigInt(LAYOUT.ARENA + at), bytes, slot });
+        stores.push({ address: BigInt(this.#arena.at + at), bytes, slot });
       } else this.#put(at, bytes, value(type, arg));
       return at + bytes;
     };
     const pointed = (type: Type, arg: Arg, direction: Direction): bigint => {
       const bytes = sizeOf(type, arg);
       const at = this.used;
-      if (at + bytes > LAYOUT.ARENA_BYTES) throw new FuzzError('the memory of the arguments is full');
+      if (at + bytes > this.#arena.bytes) throw new FuzzError('the memory of the arguments is full');
       this.used = Math.ceil((at + bytes) / ALIGN) * ALIGN;
       this.#provide(this.used);
       place(type, arg, direction, at);
-      return BigInt(LAYOUT.ARENA + at);
+      return BigInt(this.#arena.at + at);
     };
     const value = (type: Type, arg: Arg): bigint => {
       if (arg.kind === 'int') return arg.value;
@@ -142,9 +147,10 @@ export function inputOf({ calls }: Program): Uint8Array {
  * `hasThreads`: the agent has a second thread, which makes its own calls; otherwise one thread
  * makes all calls in their order. Errors: FuzzError when the agent has no room for it.
  */
-export function encode(program: Program, hasThreads = false): Encoded {
-  const encoder = new Encoder();
+export function encode(program: Program, hasThreads = false, arena = arenaOf('own')): Encoded {
+  const encoder = new Encoder(arena);
   encoder.program(program, hasThreads);
-  const { slots, words, other, arena, used } = encoder;
-  return { slots, words, other: other.length > 1 ? other : undefined, arena: arena.subarray(0, used) };
+  const { slots, words, other, used } = encoder;
+  const memory = encoder.arena.subarray(0, used);
+  return { slots, words, other: other.length > 1 ? other : undefined, arena: memory };
 }

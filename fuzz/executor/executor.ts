@@ -15,15 +15,10 @@ import { verdict } from '../../run/verdict.ts';
 import { FuzzError } from '../language/types.ts';
 import { isRace, type Program } from '../program/program.ts';
 import { encode } from './encode.ts';
-import { CONTROL, LAYOUT, MARK } from './layout.ts';
+import { arenaOf, CONTROL, LAYOUT, MARK, type TargetKind, XV6 } from './layout.ts';
 import { CopiedRecords, HALVES, halvesAt, type Mode, OwnRecords, type Records } from './records.ts';
 import { meet, takeTurns, waitsFor } from './threads.ts';
-
-/**
- * own: a kernel of kcovbox; other: another Linux with KCOV, the agent being its first process;
- * harness: code of the user's own, in the agent.
- */
-export type TargetKind = 'own' | 'other' | 'harness';
+import { linkedMemory } from './xv6.ts';
 
 /** How an execution ended. */
 export type End =
@@ -72,7 +67,7 @@ export interface ExecutorOptions {
   readonly machine: MachineOptions;
   /** Default: own. */
   readonly kind?: TargetKind;
-  /** Instructions after which a call hangs. */
+  /** Instructions after which a call hangs; default: as `budgetOf`. */
   readonly budget?: number;
   /** 'boot': no snapshot; the guest boots for each program. To see what snapshots are worth. */
   readonly reset?: 'snapshot' | 'boot';
@@ -85,6 +80,10 @@ export interface ExecutorOptions {
  * all of RAM takes with all checks of the kernel.
  */
 export const BUDGET = 50_000_000;
+/** On xv6 a byte for the console costs 37,000, and a block of the disk more. */
+const XV6_BUDGET = 400_000_000;
+
+export const budgetOf = (kind: TargetKind): number => (kind === 'xv6' ? XV6_BUDGET : BUDGET);
 /** Virtual time, idle time included, after which a program sleeps without end: twenty ticks. */
 const PATIENCE = 200_000_000;
 /** Instructions in which a guest comes to the agent. */
@@ -117,9 +116,9 @@ export class Executor {
   executions = 0;
 
   /** Errors: HostError when the guest does not come as far as the agent. */
-  constructor({ machine, kind = 'own', budget = BUDGET, reset = 'snapshot', canaries }: ExecutorOptions) {
+  constructor({ machine, kind = 'own', budget, reset = 'snapshot', canaries }: ExecutorOptions) {
     this.#kind = kind;
-    this.#budget = budget;
+    this.#budget = budget ?? budgetOf(kind);
     this.#reset = reset;
     this.machine = createMachine({
       ...machine,
@@ -130,9 +129,10 @@ export class Executor {
     const atPowerOn = reset === 'boot' ? this.machine.snapshot() : undefined;
     this.#boot();
     const m = this.machine;
-    this.#control = this.#pages(LAYOUT.CONTROL, LAYOUT.CONTROL_BYTES);
-    this.#arena = this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
-    this.#records = kind === 'own' ? this.#own() : this.#copied();
+    const linked = kind === 'xv6' ? linkedMemory(m, machine.kernel!) : undefined;
+    this.#control = linked?.control ?? this.#pages(LAYOUT.CONTROL, LAYOUT.CONTROL_BYTES);
+    this.#arena = linked?.arena ?? this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
+    this.#records = linked?.records ?? (kind === 'own' ? this.#own() : this.#copied());
     if (m.harts.length > 1) {
       const control = this.#pages(LAYOUT.OTHER, LAYOUT.CONTROL_BYTES);
       const [at] = this.#pages(LAYOUT.OTHER_AREA, LAYOUT.AREA_WORDS * 8);
@@ -224,7 +224,7 @@ export class Executor {
     for (const { device } of faults)
       if (!layers.has(device))
         throw new FuzzError(`the program has a fault of ${device}, the target has none`);
-    const { slots, words, other, arena } = encode(program, hasThreads);
+    const { slots, words, other, arena } = encode(program, hasThreads, arenaOf(this.#kind));
     this.goBack();
     if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
     this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, 0n, ...words]));
@@ -310,6 +310,7 @@ export class Executor {
       if (result.kind === 'budget' && m.time >= deadline) return 'asleep';
       if (result.kind === 'budget') continue; // devices had much to do
       if (result.kind === 'halt') return 'asleep';
+      if (this.#kind === 'xv6' && result.kind === 'exit' && result.status === XV6.ASLEEP) return 'asleep';
       // Another Linux restarts the machine behind a panic.
       const hasPanicked =
         verdict(result).outcome === 'panic' || (this.#kind === 'other' && result.kind === 'reset');

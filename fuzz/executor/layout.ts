@@ -1,5 +1,11 @@
-// The memory and the words that host and agent share: guest-programs/fuzz/agent.c has the same
-// numbers, and test/fuzz/language.test.ts compares the two.
+// The memory and the words that host and agent share: guest-programs/fuzz/{agent.c,words.h,xv6.h}
+// have the same numbers, and test/fuzz/language.test.ts compares the two.
+
+/**
+ * own: a kernel of kcovbox; other: another Linux with KCOV, the agent being its first process;
+ * harness: code of the user's own, in the agent; xv6: that kernel, with hooks.
+ */
+export type TargetKind = 'own' | 'other' | 'harness' | 'xv6';
 
 export const LAYOUT = {
   CONTROL: 0x1000_0000,
@@ -17,6 +23,25 @@ export const LAYOUT = {
   /** Points of a harness that are at no code: equal bytes of two strings. */
   MATCHED: 0x1ff_0000,
 } as const;
+
+/** Of xv6, whose agent has little memory. */
+export const XV6 = {
+  ARENA: 0x1000,
+  ARENA_BYTES: 0x8000,
+  /** Status of a machine whose agent sleeps for good. */
+  ASLEEP: 0xff60,
+} as const;
+
+/** Memory of the agent to which arguments point, in bytes. */
+export interface Arena {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+const ARENA: Arena = { at: LAYOUT.ARENA, bytes: LAYOUT.ARENA_BYTES };
+const XV6_ARENA: Arena = { at: XV6.ARENA, bytes: XV6.ARENA_BYTES };
+
+export const arenaOf = (kind: TargetKind): Arena => (kind === 'xv6' ? XV6_ARENA : ARENA);
 
 /** Not of the agent: where programs map memory. */
 export const VMA_BASE = 0x3000_0000;

@@ -57,6 +57,27 @@ export class OwnRecords implements Records {
   collect(): void {}
 }
 
+/** Of a kernel that hooks are linked with: a buffer at a fixed place, and no deferred work. */
+export class LinkedRecords implements Records {
+  readonly area: Uint32Array;
+  readonly extra = new Uint32Array(2);
+  readonly #machine: Machine;
+  readonly #mode: number;
+
+  /** Physical addresses of the buffer and of the word that chooses the mode. */
+  constructor(machine: Machine, area: number, mode: number) {
+    this.#machine = machine;
+    this.area = halvesAt(machine, area, LAYOUT.AREA_WORDS);
+    this.#mode = mode;
+  }
+
+  choose(mode: Mode): void {
+    this.#machine.ram.write32(this.#mode, MODE_BITS[mode]);
+  }
+
+  collect(): void {}
+}
+
 /**
  * Buffers that are anywhere in RAM, page by page, in the memory of the agent alone: copied behind
  * each execution.

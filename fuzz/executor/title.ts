@@ -130,11 +130,19 @@ function reportTitle(printed: string): string | undefined {
   return first?.title.slice(0, TITLE_MAX).trimEnd();
 }
 
+/** The last panic of xv6; behind a trap in its kernel, with the address of the instruction. */
+function xv6Title(printed: string): string | undefined {
+  const text = [...printed.matchAll(/panic: (.{1,100})$/gm)].at(-1)?.[1];
+  if (text === undefined) return undefined;
+  const trap = text === 'kerneltrap' ? /sepc=0x0*([0-9a-f]{1,16}) stval=/.exec(printed)?.[1] : undefined;
+  return trap === undefined ? `panic: ${plain(text)}` : `panic: kerneltrap at 0x${trap}`;
+}
+
 /** `call`: the name of the last call that began. Undefined: nothing went wrong. */
 export function titleOf(end: End, console: string, call: string | undefined): string | undefined {
   const report = console === '' ? undefined : reportTitle(console);
   if (report !== undefined) return report;
-  if (end === 'panic') return 'kernel panic';
+  if (end === 'panic') return xv6Title(console) ?? 'kernel panic';
   if (end === 'hang' && call?.startsWith('test_one_input')) return `hang in ${call}`;
   if (end === 'hang') return `INFO: task hung in sys_${call?.replace(/\$.*/, '') ?? 'unknown'}`;
   return undefined;

@@ -58,7 +58,8 @@ function parseSized(c: Cursor, scope: TypeScope, word: string, width: Width): Ty
   c.take(':');
   const high = c.number();
   c.take(']');
-  if (low > high || high > most) throw c.error(`[${low}:${high}] is not a range of ${width} bytes`);
+  if (low < 0n || low > high || high > most)
+    throw c.error(`[${low}:${high}] is not a range of ${width} bytes`);
   return { kind: 'int', width, low, high };
 }
 

@@ -27,7 +27,7 @@ const NAME_MAX = 64;
 /** Calls that a program must not make: they end, replace or confuse the agent. */
 const NEVER = new Set(['exit', 'exit_group', 'rt_sigreturn', 'reboot', 'execve', 'execveat']);
 /** Calls that return in a child, too. */
-const FORKS = new Set(['clone', 'clone3']);
+const FORKS = new Set(['clone', 'clone3', 'fork']);
 
 class Parser implements TypeScope {
   readonly resources = new Map<string, Resource>();

@@ -95,18 +95,30 @@ static void fail_nth(const char *n)
 }
 `;
 
+/** The comment at its beginning: the title, and the program. */
+export function head(program: Program, title: string): string {
+  const text = programText(program).trimEnd().replaceAll('*/', '* /').replaceAll('\n', '\n *   ');
+  return `/*\n * ${title.replaceAll('*/', '* /')}\n *\n *   ${text}\n */`;
+}
+
+/** The slots of resources, where there are any. */
+export const slotsOf = (slots: readonly bigint[]): string[] =>
+  slots.length > 0 ? [`static uint64_t r[] = {${slots.map(hex).join(', ')}};`] : [];
+
+/** The memory to which arguments point, where they do. */
+export const memory = (arena: Uint8Array): string[] =>
+  arena.length > 0 ? [`static const uint8_t memory[] = {\n${rows(arena)}};`] : [];
+
 /** `title`: for the comment at its beginning. */
 export function programC(program: Program, title: string): string {
   const { slots, words, other, arena } = encode(program, isRace(program));
-  const text = programText(program).trimEnd().replaceAll('*/', '* /').replaceAll('\n', '\n *   ');
   const own = (isSecond: boolean): Program => ({
     calls: program.calls.filter(({ thread }) => (thread === 2) === isSecond),
   });
   const used = other ? body(words, own(false)) : body(words, program);
-  const hasSlots = slots.length > 0;
   const hasFaults = program.faults !== undefined;
   return [
-    `/*\n * ${title.replaceAll('*/', '* /')}\n *\n *   ${text}\n */`,
+    head(program, title),
     '#define _GNU_SOURCE',
     ...(other ? ['#include <pthread.h>'] : []),
     ...['fcntl', 'signal', 'stdint', 'string', 'sys/mman', 'sys/stat', 'sys/time', 'sys/wait', 'unistd'].map(
@@ -117,8 +129,8 @@ export function programC(program: Program, title: string): string {
     `#define ARENA_BYTES 0x${LAYOUT.ARENA_BYTES.toString(16)}UL`,
     '',
     'static int fail_fd;',
-    ...(hasSlots ? [`static uint64_t r[] = {${slots.map(hex).join(', ')}};`] : []),
-    ...(arena.length > 0 ? [`static const uint8_t memory[] = {\n${rows(arena)}};`] : []),
+    ...slotsOf(slots),
+    ...memory(arena),
     '',
     PREPARE,
     CALLS,
@@ -176,7 +188,7 @@ function rows(bytes: Uint8Array): string {
 }
 
 /** The agent's words as statements. */
-function body(words: readonly bigint[], { calls }: Program): string {
+export function body(words: readonly bigint[], { calls }: Program): string {
   let [text, index] = ['', 0];
   for (let at = 0; at < words.length; ) {
     const op = Number(words[at]);

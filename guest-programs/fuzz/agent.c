@@ -1,6 +1,6 @@
 /*
  * The fuzzer's agent: executes programs of system calls that the host writes into its memory, with
- * kcov enabled. fuzz/executor/layout.ts repeats the addresses and the words below.
+ * kcov enabled. fuzz/executor/layout.ts repeats the addresses below and the words of words.h.
  *
  * The agent prepares the process in which every program starts, writes MARK_READY to /dev/marker,
  * where the host takes its snapshot, executes one program and writes MARK_DONE. So a program never
@@ -44,59 +44,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "words.h"
 #ifdef OTHER_LINUX
 #include "other-linux.h"
 #endif
 
 #define CONTROL       0x10000000UL /* program, slots and results */
-#define CONTROL_BYTES 0x8000UL
 #define ARENA         0x20000000UL /* memory to which arguments point */
 #define ARENA_BYTES   0x20000UL
 #define AREA          0x10100000UL /* kcov's records */
-#define AREA_WORDS    65536UL
 #define EXTRA         0x10300000UL /* kcov's records of deferred work */
 #define EXTRA_WORDS   8192UL
 #define OTHER         0x10010000UL /* control memory of the second thread; its slots are not used */
 #define OTHER_AREA    0x10400000UL /* kcov's records of the second thread */
 #define MATCHED       0x1ff0000UL  /* points of a harness that no code has */
-#define MARK_READY    "1"
-#define MARK_DONE     "2"
-#define MARK_WAKE     "3"
-#define MARK_GO       "4"
-#define MODE_CMP      2 /* of kcov: comparisons */
 #define FD_OTHER      249
 #define FD_MARKER     250
 #define FD_FAIL       251
 #define FD_KCOV       252
 #define FD_EXTRA      253
 #define TICK_US       10000 /* a call that sleeps is interrupted */
-
-/* Operations of a program, each a word followed by its operands. */
-enum { OP_END, OP_CALL, OP_STORE, OP_LOAD, OP_GO };
-enum { CALL_FORKS = 1, CALL_MAY_FAIL = 2 };
-enum { MAX_CALLS = 64, MAX_SLOTS = 128 };
-#define NO_SLOT ((uint64_t)-1)
-
-struct value {
-    uint64_t is_slot, value;
-};
-struct call {
-    uint64_t number, flags, fail_nth, slot;
-    struct value args[6];
-};
-struct store {
-    uint64_t address, bytes, slot;
-};
-struct result {
-    uint64_t begin, end, value, state; /* records of kcov before and behind; 1 begun, 2 done */
-};
-struct lane {
-    uint64_t slots[MAX_SLOTS];
-    struct result results[MAX_CALLS];
-    uint64_t settles; /* 1: sleep behind the last call, so that deferred work is done */
-    uint64_t mode;    /* of kcov; only OTHER_LINUX reads it */
-    uint64_t program[];
-};
 
 #define control ((struct lane *)CONTROL)
 #define other   ((struct lane *)OTHER)
@@ -288,9 +255,9 @@ static void do_load(const struct store *s)
 
 #ifdef OTHER_LINUX
 
-static void mark(const char *number)
+static void mark(enum mark number)
 {
-    mark_finisher((uint32_t)(*number - '0'));
+    mark_finisher((uint32_t)number);
 }
 
 /* Records of the agent itself are behind those that the area counts. */
@@ -305,9 +272,10 @@ static void choose_mode(void)
 
 #else
 
-static void mark(const char *number)
+static void mark(enum mark number)
 {
-    call6(SYS_write, FD_MARKER, (uint64_t)number, 1, 0, 0, 0);
+    char digit = (char)('0' + number);
+    call6(SYS_write, FD_MARKER, (uint64_t)&digit, 1, 0, 0, 0);
 }
 
 static void prepare_system(void) {}

@@ -7,7 +7,6 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
-#define MODE_PC   1
 #define MATCH_MAX 64  /* bytes of a comparison of strings that give points */
 #define STRINGS   499 /* of the code, whose points are told apart */
 
@@ -25,59 +24,17 @@ static bool is_recording; /* the C library compares strings before there is an a
 static volatile uint64_t *last_point; /* of this process */
 static pid_t agent;                   /* the process that makes the calls */
 
-static inline void add_point(uint64_t point)
+static inline bool is_recorded(void)
 {
-    if (!is_recording)
-        return;
-    uint64_t n = area[0] + 1;
+    return is_recording;
+}
+
+static inline void note_point(uint64_t point)
+{
     *last_point = point;
-    if (control->mode != MODE_PC || n >= AREA_WORDS)
-        return;
-    area[n] = point;
-    area[0] = n;
 }
 
-static inline void add_cmp(uint64_t type, uint64_t a, uint64_t b, uint64_t place)
-{
-    if (!is_recording)
-        return;
-    uint64_t n = area[0], at = 1 + 4 * n;
-    if (control->mode != MODE_CMP || at + 4 > AREA_WORDS)
-        return;
-    area[at] = type;
-    area[at + 1] = a;
-    area[at + 2] = b;
-    area[at + 3] = place;
-    area[0] = n + 1;
-}
-
-#define PLACE ((uint64_t)__builtin_return_address(0))
-
-void __sanitizer_cov_trace_pc(void)
-{
-    add_point(PLACE);
-}
-
-#define CMP_HOOKS(bytes, log2)                                                                     \
-    void __sanitizer_cov_trace_cmp##bytes(uint64_t a, uint64_t b)                                  \
-    {                                                                                              \
-        add_cmp(KCOV_CMP_SIZE(log2), a, b, PLACE);                                                 \
-    }                                                                                              \
-    void __sanitizer_cov_trace_const_cmp##bytes(uint64_t a, uint64_t b)                            \
-    {                                                                                              \
-        add_cmp(KCOV_CMP_SIZE(log2) | KCOV_CMP_CONST, a, b, PLACE);                                \
-    }
-CMP_HOOKS(1, 0)
-CMP_HOOKS(2, 1)
-CMP_HOOKS(4, 2)
-CMP_HOOKS(8, 3)
-
-void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
-{
-    uint64_t bits = cases[1], log2 = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
-    for (uint64_t i = 0; i < cases[0]; i++)
-        add_cmp(KCOV_CMP_SIZE(log2) | KCOV_CMP_CONST, cases[2 + i], value, PLACE);
-}
+#include "hooks.h"
 
 /*
  * Comparisons of strings, whose code has no hooks. The number of equal bytes at the start is a
@@ -96,7 +53,7 @@ static void compared(const uint8_t *a, const uint8_t *b, size_t n, uint64_t plac
         bytes = 1UL << log2;
         for (size_t i = bytes; i-- > 0;)
             x = x << 8 | a[at + i], y = y << 8 | b[at + i];
-        add_cmp(KCOV_CMP_SIZE(log2), x, y, place);
+        add_cmp(CMP_SIZE(log2), x, y, place);
     }
 }
 

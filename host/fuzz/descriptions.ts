@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Descriptions, parseDescriptions, parseSyscalls, type Source } from '../../fuzz/index.ts';
-import { packageRoot } from '../../toolchain/index.ts';
+import { packageRoot, readXv6Tree, xv6Syscalls } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
 
 /** In the order in which they need one another. */
@@ -45,6 +45,22 @@ export const harnessTexts = (more: readonly string[] = []): DescriptionTexts => 
   tables: [HARNESS_TABLE],
   sources: [join(packageRoot(), 'fuzz', 'descriptions', 'harness.kd'), ...more].map(read),
 });
+
+/** Calls of xv6 whose arguments are not six words of unknown type. */
+const XV6_ARGS = 6;
+
+/**
+ * For xv6: the calls that the tree in `dir` has, those of the user's own with arguments of unknown
+ * type. Errors: KcovboxError if it is no tree of xv6.
+ */
+export function xv6Texts(dir: string, more: readonly string[] = []): DescriptionTexts {
+  const numbers = xv6Syscalls(readXv6Tree(dir));
+  const rows = [...numbers].map(([name, number]) => `SYSCALL(${number}, ${name}, ${XV6_ARGS})\n`);
+  const own = read(join(packageRoot(), 'fuzz', 'descriptions', 'xv6.kd'));
+  // An empty line stays: messages have the numbers of lines.
+  const known = own.text.replaceAll(/^call (\w+).*$/gm, (line, name) => (numbers.has(name) ? line : ''));
+  return { tables: [rows.join('')], sources: [{ ...own, text: known }, ...more.map(read)] };
+}
 
 /** Errors: FuzzError with file and line. */
 export const loadDescriptions = ({ tables, sources }: DescriptionTexts): Descriptions =>

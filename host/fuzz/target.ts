@@ -1,11 +1,19 @@
 // The guest of a campaign: a kernel of dialect linux with the agent as its program; or another
 // Linux with KCOV and the agent as its first process; or a harness, code of the user's own in the
-// agent.
+// agent; or xv6 with hooks.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineKind, isLinuxImage, KcovboxError, type MachineOptions } from '../../emulator/index.ts';
-import { Executor, type ExecutorOptions, type TargetKind } from '../../fuzz/executor/executor.ts';
-import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import { Executor, type ExecutorOptions } from '../../fuzz/executor/executor.ts';
+import type { TargetKind } from '../../fuzz/executor/layout.ts';
+import {
+  buildXv6,
+  buildXv6Program,
+  packageRoot,
+  readXv6Tree,
+  sha256,
+  withRepro,
+} from '../../toolchain/index.ts';
 import type { LoadedDevice } from '../device.ts';
 import { type GuestImages, type GuestOptions, packProgram, prepareGuest } from '../guest.ts';
 import { readInput } from '../input.ts';
@@ -36,7 +44,15 @@ const OTHER_WORDS = 'console=ttyS0 quiet panic=-1 nokaslr rdinit=/bin/init';
 type Shape = Pick<MachineOptions, 'ramBytes' | 'harts'>;
 
 const shapeOf = (hasThreads: boolean): Shape => ({ ramBytes: RAM_BYTES, harts: hasThreads ? 2 : 1 });
-const SHAPES: Record<TargetKind, (hasThreads: boolean) => Shape> = {
+/** Its kernel is compiled for this. */
+const XV6_RAM_BYTES = 128 * 2 ** 20;
+/**
+ * 2^N ns for each instruction: a tick of xv6's timer, 0.1 s, is then 780,000 of them, which is what
+ * sleeping costs, because xv6's scheduler never stops looking for work.
+ */
+const XV6_ICOUNT = 7;
+
+const SHAPES: Record<Exclude<TargetKind, 'xv6'>, (hasThreads: boolean) => Shape> = {
   own: shapeOf,
   other: () => ({ ramBytes: OTHER_RAM_BYTES, harts: 1 }),
   harness: () => ({ ramBytes: HARNESS_RAM_BYTES, harts: 1 }),
@@ -165,9 +181,48 @@ export async function prepareHarness({
 
 /** The agent beside a harness; the compiler's own list of what it has read leaves it out. */
 function agentSources(): string[] {
-  const names = ['agent.c', 'harness.h'];
+  const names = ['agent.c', 'words.h', 'harness.h', 'hooks.h'];
   const version = sha256(names.map(name => readFileSync(fileOf(name), 'utf8')).join('\0'));
   return [`-DAGENT_VERSION=0x${version.slice(0, 15)}`, agentFile()];
+}
+
+export interface Xv6Options extends Pick<TargetOptions, 'engine'> {
+  /** Folder of a checkout of xv6-riscv. */
+  readonly xv6: string;
+}
+
+/** The machine for a kernel and a disk of xv6, as its Makefile has it. */
+const xv6Machine = (kernel: Uint8Array, disk: Uint8Array): MachineOptions => ({
+  kernel: { name: 'kernel', bytes: kernel },
+  bios: 'none',
+  ramBytes: XV6_RAM_BYTES,
+  harts: 1,
+  virtio: [{ kind: 'blk', slot: 0, image: disk }],
+  virtioLegacy: false,
+  kcov: 'off',
+  icountShift: XV6_ICOUNT,
+});
+
+/** The words of `kcovbox boot` for such a machine with these files. */
+export const xv6Words = (kernel: string, disk: string): string[] => [
+  ...['boot', '-bios', 'none', '-kernel', kernel, '-m', `${XV6_RAM_BYTES / 2 ** 20}M`, '-smp', '1'],
+  ...['--kcov', 'off', '-icount', `shift=${XV6_ICOUNT}`, '-global', 'virtio-mmio.force-legacy=false'],
+  ...['-drive', `file=${disk},if=none,format=raw,id=x0`],
+  ...['-device', 'virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0'],
+];
+
+/** xv6 with hooks, and the agent as its first program. Errors: as `readXv6Tree` and `buildXv6`. */
+export async function prepareXv6({ xv6, engine = 'jit' }: Xv6Options): Promise<Target<OtherImages>> {
+  const { kernel, disk } = await buildXv6(readXv6Tree(xv6), xv6);
+  const images = { kernel, loaded: undefined, initrd: disk, append: '', tail: undefined };
+  return { images, machine: { ...xv6Machine(kernel, disk), engine }, kind: 'xv6' };
+}
+
+/** The disk of a campaign with the C program at `path` as /repro. Errors: CompileError. */
+export async function xv6Disk(path: string, disk: Uint8Array, scratch: string): Promise<Uint8Array> {
+  const output = join(scratch, 'repro');
+  await buildXv6Program(path, output);
+  return withRepro(disk, readFileSync(output));
 }
 
 /** The initrd of another Linux that runs the C program at `path`. Errors: as `packProgram`. */
@@ -181,6 +236,7 @@ export async function otherInitrd(path: string): Promise<Uint8Array> {
 /** A target as files have kept it. */
 export interface StoredTarget {
   readonly kernel: Uint8Array;
+  /** Of xv6: the disk. */
   readonly initrd: Uint8Array;
   readonly append: string;
   readonly tail: string;
@@ -194,6 +250,7 @@ export function targetMachine(
   { kernel, initrd, append, tail, hasThreads, kind, faultable }: StoredTarget,
   engine: NonNullable<TargetOptions['engine']>,
 ): MachineOptions {
+  if (kind === 'xv6') return { ...xv6Machine(kernel, initrd), engine };
   const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
   return { ...imageOptions(images), ...SHAPES[kind](hasThreads), engine, ...faultOptions(faultable) };
 }

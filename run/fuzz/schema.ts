@@ -84,10 +84,10 @@ export const campaignManifest = z.strictObject({
   config: campaignConfig,
   conf: z.string().max(255).describe('configuration of the kernel, for the programs of crashes'),
   guest: z
-    .enum(['other', 'harness'])
+    .enum(['other', 'harness', 'xv6'])
     .optional()
     .describe(
-      "other: a Linux that was not built by kcovbox; harness: code of the user's own; absent: a kernel of kcovbox",
+      "other: a Linux that was not built by kcovbox; harness: code of the user's own; xv6: that kernel, with hooks; absent: a kernel of kcovbox",
     ),
   words: z
     .string()
@@ -127,7 +127,7 @@ export const campaignManifest = z.strictObject({
       "kernel.bin has its symbols, and programs of crashes run on it: it has drivers or sources of the user's own",
     ),
   kernel: sha256.describe('of kernel.bin'),
-  initrd: sha256.describe('of initrd.bin, which holds the agent'),
+  initrd: sha256.describe('of initrd.bin, which holds the agent; of xv6: its disk'),
   descriptions: sha256.describe('of descriptions.json'),
 });
 export type CampaignManifest = z.infer<typeof campaignManifest>;

@@ -162,6 +162,12 @@ describe.skipIf(!ready)('a harness', () => {
     [['--cflags', '-O2'], '--cflags is for the C file of --harness'],
     [['--linux', PARSE], 'is not an Image of Linux for RISC-V'],
     [['--linux', 'none'], 'none'],
+    [['--xv6', 'none'], 'xv6 none: no such folder'],
+    [['--xv6', '.'], 'is not a checkout of xv6-riscv: it has no Makefile'],
+    [['--xv6', '.', '--harness', PARSE], 'are two targets'],
+    [['--xv6', '.', '--kasan'], '--kasan is for the kernels of kcovbox'],
+    [['--xv6', '.', '--append', 'a'], '--append is for a kernel'],
+    [['--xv6', '.', '--schedule', 'rw'], 'a second thread is for the kernels'],
   ])('refuses %j in one line', (words, why) => {
     const { status, stderr } = run('fuzz', 'run', ...words, 'refused');
     expect(status).not.toBe(0);

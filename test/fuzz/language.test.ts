@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CALL_FORKS, CONTROL, LAYOUT, MARK, OP } from '../../fuzz/executor/layout.ts';
+import { CALL_FORKS, CONTROL, LAYOUT, MARK, OP, XV6 } from '../../fuzz/executor/layout.ts';
 import { parseDescriptions } from '../../fuzz/language/parse.ts';
 import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
@@ -45,6 +45,7 @@ it('a wrong description is refused with file, line and reason', () => {
     ['\n\ncall close(a: what)', /d.kd:3: no type "what"/],
     ['call close(a: bytes[1:2])', /argument a of close is bytes, which needs a pointer/],
     ['call close(a: int8[3:2])', /\[3:2\] is not a range of 1 bytes/],
+    ['call close(a: int32[-2:3])', /\[-2:3\] is not a range of 4 bytes/],
     ['call close(a: len64 b)', /len b: there is no field "b" beside it/],
     ['call close(a: ptr bytes[5000])', /\[5000:5000\]: 0 to 4096 are possible/],
     ['resource r: int24', /"int24" is neither int8/],
@@ -56,13 +57,15 @@ it('a wrong description is refused with file, line and reason', () => {
 });
 
 it('agent.c and the host have the same numbers', () => {
-  const agent = readFileSync(join(ROOT, 'guest-programs/fuzz/agent.c'), 'utf8');
+  const sources = ['agent.c', 'words.h', 'xv6.h'];
+  const agent = sources.map(name => readFileSync(join(ROOT, 'guest-programs/fuzz', name), 'utf8')).join('');
   const number = (name: string): number => {
     const found = new RegExp(`\\b${name}\\s*=?\\s*"?(0x[0-9a-f]+|\\d+)`).exec(agent);
-    if (!found) throw new Error(`agent.c has no ${name}`);
+    if (!found) throw new Error(`${sources.join()} have no ${name}`);
     return Number(found[1]);
   };
   for (const [name, value] of Object.entries(LAYOUT)) expect(number(name), name).toBe(value);
+  for (const [name, value] of Object.entries(XV6)) expect(number(`XV6_${name}`), name).toBe(value);
   for (const [name, value] of Object.entries(MARK)) expect(number(`MARK_${name}`), name).toBe(value);
   expect(/enum \{ OP_END, OP_CALL, OP_STORE, OP_LOAD, OP_GO \}/.test(agent)).toBe(true);
   expect(Object.values(OP)).toEqual([0, 1, 2, 3, 4]);
