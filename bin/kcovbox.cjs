@@ -87,14 +87,14 @@ function writeCode(kind, id, script) {
 /**
  * Flags of V8 that make runs faster; none changes a result. Each has the versions of V8 (Node.js
  * 20, 22, 24) that were seen to know it: V8 prints an error for a flag that it does not know, and
- * offers no way to ask.
+ * offers no way to ask. `except`: commands that are faster without it.
  */
 const V8_FLAGS = [
   // Emitted modules carry branch hints; without the flag V8 ignores that section.
   { flag: '--experimental-wasm-branch-hinting', v8: ['11.3', '12.4', '13.6'] },
   // JavaScript is optimised later than by default: a small program has ended by then. Its
-  // threads would compile functions whose optimised code never runs.
-  { flag: '--interrupt-budget=1000000', v8: ['11.3'] },
+  // threads would compile functions whose optimised code never runs. Campaigns run for long.
+  { flag: '--interrupt-budget=1000000', v8: ['11.3'], except: ['fuzz', 'experiment'] },
   // Most warm regions of a system end before optimising them would pay; loops get there anyway,
   // after some milliseconds (docs/performance.md).
   { flag: '--wasm-tiering-budget=50000000', v8: ['11.3', '12.4', '13.6'] },
@@ -107,15 +107,16 @@ const V8_FLAGS = [
  * Before anything is compiled, because cached code holds only under the flags that it was made
  * with.
  */
-function setFlags() {
+function setFlags(verb) {
   const { setFlagsFromString } = require('node:v8');
   const version = /^\d+\.\d+/.exec(process.versions.v8)[0];
-  for (const { flag, v8 } of V8_FLAGS) if (v8.includes(version)) setFlagsFromString(flag);
+  for (const { flag, v8, except = [] } of V8_FLAGS)
+    if (v8.includes(version) && !except.includes(verb)) setFlagsFromString(flag);
 }
 
 /** Evaluates the bundle; answers with its exports, and what to do after a run that went well. */
-function load(kind) {
-  setFlags();
+function load(verb, kind) {
+  setFlags(verb);
   const source = readFileSync(BUNDLE, 'latin1'); // esbuild writes ASCII
   const id = source.slice(0, source.indexOf('\n'));
   const cachedData = readCode(kind, id);
@@ -143,7 +144,8 @@ async function start() {
       fail(`cannot build the command: ${where}${text}; run npm start once`);
     }
   }
-  const { main, finish } = load(kindOf(process.argv.slice(2)));
+  const words = process.argv.slice(2);
+  const { main, finish } = load(words[0], kindOf(words));
   const status = await main(process.argv);
   process.exitCode = status;
   if (status !== 125) finish();
