@@ -1,7 +1,7 @@
 // The fuzzer as a library: descriptions, programs, executor, campaigns. Nothing here needs Node.
 
 export { type CampaignConfig, campaignConfig } from '../run/fuzz/schema.ts';
-export { type BatchResult, crashOf, reduce, runBatch } from './campaign/batch.ts';
+export { type BatchResult, reduce, runBatch } from './campaign/batch.ts';
 export {
   type CampaignEnd,
   type CampaignOptions,
@@ -12,6 +12,7 @@ export {
   runCampaign,
 } from './campaign/campaign.ts';
 export { epochSize } from './campaign/config.ts';
+export { crashOf, examine } from './campaign/crash.ts';
 export { type Crash, type Entry, type EpochResult, State } from './campaign/state.ts';
 export { inputOf } from './executor/encode.ts';
 export {
@@ -24,7 +25,7 @@ export {
 } from './executor/executor.ts';
 export { LAYOUT, MARK, type TargetKind } from './executor/layout.ts';
 export { HALVES } from './executor/records.ts';
-export { titleOf } from './executor/title.ts';
+export { titleOf, violationTitle } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';
 export { comparisonsOf } from './guide/hints.ts';
 export { type Step, steps } from './guide/steps.ts';

@@ -4,6 +4,8 @@ import type { RunOutcome } from './schema.ts';
 
 /** kcovbox itself failed, or the guest waits for an interrupt that cannot come. */
 export const EXIT_KCOVBOX = 125;
+/** Of the latter, on standard error. */
+export const HALTED = 'the guest waits for an interrupt that cannot come';
 /** The instruction budget is spent. */
 export const EXIT_BUDGET = 124;
 /** The guest kernel panicked. */

@@ -7,6 +7,7 @@ import {
   devicesOf,
   type Execution,
   type Executor,
+  examine,
   HALVES,
   type Program,
   parseProgram,
@@ -59,8 +60,7 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
     faultable: devicesOf(program),
   });
   const executor = openTarget(target);
-  const execution = executor.execute(program, 'pc', true);
-  const title = crashOf(program, execution);
+  const { execution, title } = examine(executor, program, 'pc', true);
   const symbolizer = symbolsOf && new Symbolizer(symbolsOf(target.images));
   const lines = execution.calls.map((call, i) => {
     const { begin, end, value, hasBegun } = call;

@@ -5,13 +5,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Machine } from '../../emulator/index.ts';
-import { BOOT_MAX, type Program, parseProgram, titleOf } from '../../fuzz/index.ts';
+import { BOOT_MAX, type Program, parseProgram, titleOf, violationTitle } from '../../fuzz/index.ts';
 import { OTHER_RAM_BYTES, otherInitrd, xv6Disk, xv6Words } from '../../host/fuzz/target.ts';
 import { findCanaries, readCanaries } from '../../run/bugs/canaries.ts';
 import { runWithCanaries } from '../../run/bugs/outcome.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
 import type { Ended } from '../../run/many/outcome.ts';
-import { EXIT_BUDGET, verdict } from '../../run/verdict.ts';
+import { EXIT_BUDGET, EXIT_KCOVBOX, HALTED, verdict } from '../../run/verdict.ts';
 import { bugWords } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
@@ -28,23 +28,49 @@ const EXIT_COMPILE = 123;
 const CONSOLE_MAX = 16 * 2 ** 20;
 
 interface Ran {
-  readonly status: number;
+  readonly outcome: 'panic' | 'hang' | 'done';
   readonly console: string;
+  /** Lines about rules of devices. */
+  readonly violations: readonly string[];
+}
+
+/** As `kcovbox run` prints it, and a guest notes it. */
+const VIOLATION = /^PROTOCOL: (\w+): ([\w-]+): /;
+
+function titleOfViolation(line: string): string | undefined {
+  const [, device, rule] = VIOLATION.exec(line) ?? [];
+  return device === undefined ? undefined : violationTitle(device, rule!);
 }
 
 /** Runs this command with other words. */
 function kcovbox(words: readonly string[]): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const options = { maxBuffer: CONSOLE_MAX, encoding: 'latin1' as const };
-    execFile(process.execPath, [process.argv[1]!, ...words], options, (error, console, said) => {
-      const status = error ? error.code : 0;
-      if (typeof status !== 'number') reject(error as Error);
-      else if (status === EXIT_COMPILE || status === 125)
-        reject(new UserError(`fuzz repro: ${said.trim().split('\n').at(-1)?.replace('kcovbox: ', '')}`));
-      else resolve({ status, console: console.replaceAll('\r\n', '\n') });
-    });
+    const child = execFile(
+      process.execPath,
+      [process.argv[1]!, ...words],
+      options,
+      (error, console, said) => {
+        const status = error ? error.code : 0;
+        const isHalted = status === EXIT_KCOVBOX && said.includes(HALTED);
+        if (typeof status !== 'number') reject(error as Error);
+        else if (status === EXIT_COMPILE || (status === EXIT_KCOVBOX && !isHalted))
+          reject(new UserError(`fuzz repro: ${said.trim().split('\n').at(-1)?.replace('kcovbox: ', '')}`));
+        else
+          resolve({
+            outcome: isHalted ? 'hang' : outcomeOf(status),
+            console: console.replaceAll('\r\n', '\n'),
+            violations: said.split('\n').filter(line => VIOLATION.test(line)),
+          });
+      },
+    );
+    // Otherwise a guest in which everything sleeps waits for input. boot would type a Ctrl-D.
+    if (words[0] === 'run') child.stdin?.end();
   });
 }
+
+const outcomeOf = (status: number): Ran['outcome'] =>
+  status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
 
 /** The instructions of the C program in `dir`: the limit of each call, and the start. */
 function budgetOf(dir: string, { config }: CampaignManifest): number {
@@ -119,12 +145,16 @@ async function wordsOfXv6(
   return [...xv6Words(join(path, 'kernel.bin'), disk), '--max-insns', budget];
 }
 
-type Titled = (status: number, console: string) => string | undefined;
+type Titled = (ran: Ran) => string | undefined;
 
 /** The words of `kcovbox run` for the same on a kernel of the campaign's configuration. */
 async function ownWords(dir: string, stored: Stored, titled: Titled): Promise<string[]> {
   const title = titleIn(dir);
-  const shows: Shows = ({ result, text }) => titled(verdict(result).status, text) === title;
+  const shows: Shows = ({ result, text, violations }) => {
+    const isHalted = verdict(result).outcome === 'halt';
+    const outcome = isHalted ? 'hang' : outcomeOf(verdict(result).status);
+    return titled({ outcome, console: text, violations }) === title;
+  };
   const { path, words, harts } = await wordsFor(dir, stored, stored.manifest.words, shows);
   return ['run', '--no-symbolize', ...words, ...(harts ?? ['--smp', '2']), path];
 }
@@ -148,17 +178,14 @@ interface Shown {
 async function shownTitle(dir: string, stored: Stored): Promise<Shown> {
   const title = titleIn(dir);
   // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
-  const titled: Titled = (status, console) =>
-    titleOf(
-      status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done',
-      console,
-      title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined,
-    );
+  const titled: Titled = ({ outcome, console, violations }) =>
+    titleOf(outcome, console, title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined) ??
+    violations.map(titleOfViolation).find(found => found === title);
   const scratch = mkdtempSync(join(tmpdir(), 'kcovbox-repro-'));
   try {
     const [verb = '', ...words] = await guestWords(dir, stored, scratch, titled);
-    const { status, console } = await kcovbox([verb, '--record', join(dir, 'repro.kcapsule'), ...words]);
-    return { title: titled(status, console), words: [verb, ...words] };
+    const ran = await kcovbox([verb, '--record', join(dir, 'repro.kcapsule'), ...words]);
+    return { title: titled(ran), words: [verb, ...words] };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -13,7 +13,7 @@ import {
 } from '../../emulator/index.ts';
 import type { Booted } from '../../host/booted.ts';
 import { END_OF_INPUT, Feed, type FeedOptions, type FeedState, NEW_FEED } from '../../run/feed.ts';
-import { type Verdict, verdict } from '../../run/verdict.ts';
+import { HALTED, type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { type LiveInput, Pipe } from '../io/live-input.ts';
@@ -451,7 +451,7 @@ export function explain(end: SessionEnd): string | undefined {
     case 'no-start':
       return 'the guest could not start the program; its console says why';
     case 'halt':
-      return `the guest waits for an interrupt that cannot come, ${at}`;
+      return `${HALTED}, ${at}`;
     case 'interrupted':
       return `interrupted ${at}`;
     default:

@@ -5,7 +5,6 @@ import { type FaultChoice, parseFaultChoice } from '../../emulator/index.ts';
 import type { Canaries } from '../../run/bugs/canaries.ts';
 import type { BugFind } from '../../run/fuzz/schema.ts';
 import type { Execution, Executor } from '../executor/executor.ts';
-import { titleOf } from '../executor/title.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
 import { comparisonsOf, constantsOf } from '../guide/hints.ts';
 import { type Step, steps } from '../guide/steps.ts';
@@ -17,6 +16,7 @@ import { arrange } from '../program/race.ts';
 import { Random } from '../program/random.ts';
 import { programText } from '../program/text.ts';
 import { epochSize } from './config.ts';
+import { type Examined, examine } from './crash.ts';
 import { noYields, type Source, type Yields } from './shares.ts';
 import { bugKey, type Covering, type Crash, type Kept, type State } from './state.ts';
 
@@ -153,8 +153,9 @@ class Batch {
     const { comparisons: looksAt } = this.#state.config;
     this.#looked.push(index);
     this.#yields.step[0]++;
-    const execution = this.#execute(program, looksAt ? 'cmp' : 'pc');
-    if (!execution) return;
+    const looked = this.#execute(program, looksAt ? 'cmp' : 'pc');
+    if (!looked) return;
+    const { execution } = looked;
     const comparisons = comparisonsOf(this.#executor, execution);
     for (const word of constantsOf(comparisons)) if (!this.#state.hasWord(word)) this.#words.push(word);
     this.#steps = steps(program, comparisons, execution.calls).filter(
@@ -162,19 +163,24 @@ class Batch {
     );
   }
 
-  #execute(program: Program, mode: 'pc' | 'cmp' = 'pc'): Execution | undefined {
+  #execute(program: Program, mode: 'pc' | 'cmp' = 'pc'): Pick<Examined, 'execution' | 'title'> | undefined {
     if (this.#left <= 0) return undefined;
     this.#left--;
-    const execution = this.#executor.execute(program, mode, this.#state.config.settles);
+    const { execution, title } = this.#examine(program, mode);
     this.#units += execution.units;
-    const title = crashOf(program, execution);
     const isNew = this.#isNewCrash(title) || this.#newBugs(execution.bugs).length > 0;
-    if (!isNew) return execution;
+    if (!isNew) return { execution, title };
     // Reducing it executes other programs, so it is executed once more.
     for (const find of this.#newBugs(execution.bugs)) this.#bug(find, program);
     if (title !== undefined && this.#isNewCrash(title)) this.#crash(title, program);
     this.#more++;
-    return this.#executor.execute(program, mode, this.#state.config.settles);
+    return this.#examine(program, mode);
+  }
+
+  #examine(program: Program, mode: 'pc' | 'cmp'): Examined {
+    const examined = examine(this.#executor, program, mode, this.#state.config.settles);
+    this.#more += examined.more;
+    return examined;
   }
 
   /** Number of the last execution among all of the campaign. */
@@ -184,10 +190,10 @@ class Batch {
   }
 
   #try(program: Program): void {
-    const execution = this.#execute(program);
-    if (!execution || crashOf(program, execution) !== undefined) return;
+    const tried = this.#execute(program);
+    if (!tried || tried.title !== undefined) return;
     const found = new Set<number>();
-    this.#see(execution, element => {
+    this.#see(tried.execution, element => {
       if (!this.#state.covered.has(element) && !this.#own.has(element)) found.add(element);
     });
     if (found.size > 0) this.#keep(program, found);
@@ -212,12 +218,12 @@ class Batch {
       removeCall(smaller, at);
       const tried = this.#execute(smaller);
       if (!tried) break;
-      if (this.#covers(tried, wanted)) best = smaller;
+      if (this.#covers(tried.execution, wanted)) best = smaller;
     }
     for (const smaller of withoutOneFault(() => best)) {
       const tried = this.#execute(smaller);
       if (!tried) break;
-      if (this.#covers(tried, wanted)) best = smaller;
+      if (this.#covers(tried.execution, wanted)) best = smaller;
     }
     // All that the smaller program covers; its execution is one that was made before.
     const elements = new Set<number>();
@@ -241,7 +247,7 @@ class Batch {
 
   #bug({ bug, kind }: { bug: string; kind: BugFind['kind'] }, program: Program): void {
     const execution = this.#number;
-    const small = this.#reduce(program, again => again.bugs?.[kind].includes(bug) === true);
+    const small = this.#reduce(program, ({ execution: again }) => again.bugs?.[kind].includes(bug) === true);
     this.#bugs.push({ bug, kind, text: programText(small), execution });
   }
 
@@ -250,7 +256,7 @@ class Batch {
     return !this.#crashes.some(crash => crash.title === title);
   }
 
-  #reduce(program: Program, shows: (execution: Execution, candidate: Program) => boolean): Program {
+  #reduce(program: Program, shows: (examined: Examined) => boolean): Program {
     return reduce(program, candidate => {
       // Without some call the threads may need another order, and events have smaller numbers.
       const { schedule, faults } = candidate;
@@ -261,8 +267,7 @@ class Batch {
           candidate.schedule = { ...schedule, seed: BigInt.asUintN(64, schedule.seed + BigInt(n)) };
         else if (n > 0) candidate.faults = earlier(faults!, n);
         this.#more++;
-        const execution = this.#executor.execute(candidate, 'pc', this.#state.config.settles);
-        if (shows(execution, candidate)) return true;
+        if (shows(this.#examine(candidate, 'pc'))) return true;
       }
       return false;
     });
@@ -270,19 +275,9 @@ class Batch {
 
   #crash(title: string, program: Program): void {
     const execution = this.#number;
-    const small = this.#reduce(program, (again, candidate) => crashOf(candidate, again) === title);
+    const small = this.#reduce(program, again => again.title === title);
     this.#crashes.push({ title, text: programText(small), execution });
   }
-}
-
-/** The title of what went wrong in an execution; undefined: nothing did. */
-export const crashOf = (program: Program, { end, console, calls }: Execution): string | undefined =>
-  titleOf(end, console, program.calls[lastOf(calls)]?.type.name);
-
-/** The call in which an execution ended: the last one that has not returned, or has. */
-function lastOf(calls: Execution['calls']): number {
-  const open = calls.findLastIndex(({ hasBegun, value }) => hasBegun && value === undefined);
-  return open < 0 ? calls.length - 1 : open;
 }
 
 /** The program of now without its last fault, then without the one in front of it, and so on. */

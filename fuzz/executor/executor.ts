@@ -9,6 +9,7 @@ import {
   type Machine,
   type MachineOptions,
   translate,
+  type Violation,
 } from '../../emulator/index.ts';
 import { type Canaries, type CanaryTable, CanaryWatch } from '../../run/bugs/canaries.ts';
 import { verdict } from '../../run/verdict.ts';
@@ -58,6 +59,8 @@ export interface Execution {
   readonly console: string;
   /** Faults of the program that have happened. */
   readonly faults: readonly Fault[];
+  /** Rules of devices that the guest has violated, each once. */
+  readonly violations: readonly Pick<Violation, 'device' | 'rule'>[];
   /** Historical bugs that it has reached and triggered; undefined: the kernel has no canaries. */
   readonly bugs: Canaries | undefined;
 }
@@ -86,6 +89,8 @@ const XV6_BUDGET = 400_000_000;
 export const budgetOf = (kind: TargetKind): number => (kind === 'xv6' ? XV6_BUDGET : BUDGET);
 /** Virtual time, idle time included, after which a program sleeps without end: twenty ticks. */
 const PATIENCE = 200_000_000;
+/** The same behind a fault: drivers wait for a device longer than that, and not for this long. */
+const FAULT_PATIENCE = 10_000_000_000;
 /** Instructions in which a guest comes to the agent. */
 export const BOOT_MAX = 2_000_000_000;
 const CONSOLE_MAX = 1 << 16;
@@ -111,6 +116,7 @@ export class Executor {
   #only: ReadonlySet<string> | undefined;
   readonly #console = new Uint8Array(CONSOLE_MAX);
   #printed = 0;
+  readonly #violations = new Map<string, Pick<Violation, 'device' | 'rule'>>();
   #isDirty = false;
   /** Programs that were executed. */
   executions = 0;
@@ -122,6 +128,9 @@ export class Executor {
     this.#reset = reset;
     this.machine = createMachine({
       ...machine,
+      onViolation: ({ device, rule }) => {
+        this.#violations.set(`${device} ${rule}`, { device, rule });
+      },
       onConsole: byte => {
         if (this.#printed < CONSOLE_MAX) this.#console[this.#printed++] = byte;
       },
@@ -181,7 +190,12 @@ export class Executor {
           `the console ${last === '' ? 'is empty' : `ends with: ${last}`}`,
       );
     }
+    this.#forgetOutput();
+  }
+
+  #forgetOutput(): void {
     this.#printed = 0;
+    this.#violations.clear();
   }
 
   /** Physical addresses of the pages of a part of the agent's memory. */
@@ -247,6 +261,7 @@ export class Executor {
       units: m.spent - before,
       console: this.#printed > 0 ? this.#text() : '',
       faults: faults.length > 0 ? [...layers.values()].flatMap(({ fired }) => fired) : [],
+      violations: this.#violations.size > 0 ? [...this.#violations.values()] : [],
       bugs: this.#watch?.read(),
     };
   }
@@ -263,7 +278,7 @@ export class Executor {
     this.machine.restore(this.#base);
     for (const layer of this.machine.board.faults.values()) layer.arm([]);
     if (this.#reset === 'boot') this.#boot();
-    this.#printed = 0;
+    this.#forgetOutput();
   }
 
   #race(program: Program): End {
@@ -290,7 +305,7 @@ export class Executor {
     const countBegun = (): number =>
       this.#called(program, hasThreads).filter(({ hasBegun }) => hasBegun).length;
     m.stopsAtMark = mark;
-    let [limit, deadline, begun] = [0, 0, 0];
+    let [limit, deadline, begun, hasWaited] = [0, 0, 0, false];
     const extend = (): void => {
       limit = m.spent + this.#budget;
       deadline = m.time + this.#budget + PATIENCE;
@@ -307,7 +322,12 @@ export class Executor {
         extend();
         continue;
       }
-      if (result.kind === 'budget' && m.time >= deadline) return 'asleep';
+      if (result.kind === 'budget' && m.time >= deadline) {
+        if (hasWaited || !this.#hasFailed()) return 'asleep';
+        hasWaited = true;
+        deadline = m.time + FAULT_PATIENCE;
+        continue;
+      }
       if (result.kind === 'budget') continue; // devices had much to do
       if (result.kind === 'halt') return 'asleep';
       if (this.#kind === 'xv6' && result.kind === 'exit' && result.status === XV6.ASLEEP) return 'asleep';
@@ -316,6 +336,11 @@ export class Executor {
         verdict(result).outcome === 'panic' || (this.#kind === 'other' && result.kind === 'reset');
       return hasPanicked ? 'panic' : 'ended';
     }
+  }
+
+  /** Has a fault of the program happened? */
+  #hasFailed(): boolean {
+    return [...this.machine.board.faults.values()].some(({ fired }) => fired.length > 0);
   }
 
   /** The buffer that holds the records of a call; the first two halves are their number. */

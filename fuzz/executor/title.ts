@@ -138,6 +138,9 @@ function xv6Title(printed: string): string | undefined {
   return trap === undefined ? `panic: ${plain(text)}` : `panic: kerneltrap at 0x${trap}`;
 }
 
+/** A driver has violated a rule that a device states. */
+export const violationTitle = (device: string, rule: string): string => `PROTOCOL: ${device}: ${rule}`;
+
 /** `call`: the name of the last call that began. Undefined: nothing went wrong. */
 export function titleOf(end: End, console: string, call: string | undefined): string | undefined {
   const report = console === '' ? undefined : reportTitle(console);

@@ -93,6 +93,39 @@ describe('a driver that trusts its device', () => {
   });
 });
 
+const OPEN = 'r0 = openat$thermo(0xffffff9c, &"/dev/thermo\\x00", 0x0, 0x0)\n';
+const READ = `${OPEN}read$thermo(r0, &out[8], 0x8)\n`;
+
+test('a driver that waits without end where its device fails hangs, and not where a call just sleeps', () => {
+  const exec = (text: string): string => {
+    writeFileSync(join(cwd, 'waits.txt'), text);
+    return cli('exec', ...THERMO, '--driver', example('flawed', 'waits.c'), 'waits.txt').stdout;
+  };
+  expect(exec(READ)).toMatch(/^done, /m);
+  expect(exec(`!fault thermo:irq-drop@1\n${READ}`)).toMatch(/^crash: INFO: task hung in sys_read$/m);
+  // Late, but it comes.
+  expect(exec(`!fault thermo:irq-late@1=900ms\n${READ}`)).toMatch(/^done, /m);
+  // The signal that would interrupt the second read is blocked.
+  const sleeps = `pipe2(&{>r1, >r2}, 0x0)\nrt_sigprocmask(0x0, &0xffffffffffffffff, nil, 0x8)\nread(r1, &out[1], 0x1)\n`;
+  const both = exec(`!fault thermo:read-flip@1=0x1\n${READ}${sleeps}`);
+  expect(both).toMatch(/: happened\nasleep, /);
+  expect(both).not.toContain('crash:');
+});
+
+test('a driver that violates a rule of its device has a title, where the device has not failed', () => {
+  const good = readFileSync(example('sensor', 'thermo.c'), 'utf8');
+  const start = 'mmio_write32(t->regs + THERMO_START, 1);';
+  expect(good.split(start)).toHaveLength(2);
+  writeFileSync(join(cwd, 'twice.c'), good.replace(start, `${start} ${start}`));
+  const exec = (text: string): string => {
+    writeFileSync(join(cwd, 'twice.txt'), text);
+    return cli('exec', ...THERMO, '--driver', 'twice.c', 'twice.txt').stdout;
+  };
+  expect(exec(READ)).toMatch(/^crash: PROTOCOL: thermo: start-while-busy$/m);
+  expect(exec(`!fault edu:late@1\n${READ}`)).toMatch(/^crash: PROTOCOL: thermo: start-while-busy$/m);
+  expect(exec(`!fault thermo:irq-late@1\n${READ}`)).not.toContain('crash:');
+});
+
 test('bench gives its programs faults, and they are stable', () => {
   const { status, stdout } = cli(
     'bench',
@@ -125,6 +158,10 @@ test('what cannot fail is refused in one line', () => {
     [
       ['run', '--harness', 'x.c', '--driver', 'x.c', 'no'],
       '--harness x.c: --driver is for the kernels of kcovbox; omit one of the two',
+    ],
+    [
+      ['run', '--xv6', 'x', '--fault', 'virtio0', 'no'],
+      '--xv6 x: a fault of a device is for the kernels of kcovbox; omit one of the two',
     ],
     [['run', '--fault', 'virtio7', 'no'], 'fault of virtio7: the devices of programs are edu'],
     [

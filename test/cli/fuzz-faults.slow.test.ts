@@ -34,6 +34,21 @@ test('races with faults are the same with any number of workers, and are repeate
   );
 });
 
+test('a driver that waits without end, and one that violates a rule, are found and repeated', () => {
+  const good = readFileSync(example('sensor', 'thermo.c'), 'utf8');
+  const start = 'mmio_write32(t->regs + THERMO_START, 1);';
+  writeFileSync(join(cwd, 'twice.c'), good.replace(start, `${start} ${start}`));
+  const cases = [
+    [example('flawed', 'waits.c'), 'INFO: task hung in sys_read'],
+    [join(cwd, 'twice.c'), 'PROTOCOL: thermo: start-while-busy'],
+  ] as const;
+  for (const [n, [driver, title]] of cases.entries()) {
+    const words = THERMO.map(word => (word.endsWith('trusts.c') ? driver : word));
+    expect(cli('run', ...words, '-n', '1024', `flaw${n}`).stdout).toContain(title);
+    expect(cli('repro', `flaw${n}`).stdout).toContain(`same  ${title}\n`);
+  }
+});
+
 test('a campaign without snapshots has the same corpus', () => {
   for (const more of [[], ['--no-snapshots']])
     cli('run', ...THERMO, ...more, '-n', '1024', `snapshots${more.length}`);
