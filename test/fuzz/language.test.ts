@@ -1,6 +1,6 @@
 // The description language: its errors, the calls that nobody has described, and the numbers that
 // the agent and the host share.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CALL_FORKS, CONTROL, LAYOUT, MARK, OP, XV6 } from '../../fuzz/executor/layout.ts';
@@ -73,3 +73,17 @@ it('agent.c and the host have the same numbers', () => {
   expect(agent).toContain(`ready   ((volatile uint32_t *)&other->slots[${CONTROL.READY / 8}])`);
   expect(number('CALL_FORKS')).toBe(CALL_FORKS);
 });
+
+const EXAMPLES = join(ROOT, 'examples', 'fuzz');
+
+it.each(readdirSync(EXAMPLES).filter(name => name.endsWith('.kd')))(
+  'examples/fuzz/%s describes calls',
+  name => {
+    const own = loadDescriptions(descriptionTexts());
+    const { calls } = loadDescriptions(descriptionTexts([join(EXAMPLES, name)]));
+    const more = calls.filter(call => !own.byName.has(call.name));
+    expect(more.length).toBeGreaterThan(1);
+    // A device that is opened, and calls that take it.
+    expect(more[0]!.returns).toBeDefined();
+  },
+);
