@@ -84,6 +84,6 @@ it.each(readdirSync(EXAMPLES).filter(name => name.endsWith('.kd')))(
     const more = calls.filter(call => !own.byName.has(call.name));
     expect(more.length).toBeGreaterThan(1);
     // A device that is opened, and calls that take it.
-    expect(more[0]!.returns).toBeDefined();
+    expect(more.filter(({ returns }) => returns)).toHaveLength(1);
   },
 );
