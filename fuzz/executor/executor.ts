@@ -93,6 +93,9 @@ const PATIENCE = 200_000_000;
 const FAULT_PATIENCE = 10_000_000_000;
 /** Instructions in which a guest comes to the agent. */
 export const BOOT_MAX = 2_000_000_000;
+/** Of these, some instructions of a kernel must have retired; the others are exceptions. */
+const BEGIN_UNITS = 1_000_000;
+const TRAPS_MAX = 100;
 const CONSOLE_MAX = 1 << 16;
 /** Characters of a line of the console in a message. */
 const LINE_MAX = 200;
@@ -180,13 +183,16 @@ export class Executor {
   #boot(): void {
     const m = this.machine;
     m.stopsAtMark = MARK.READY;
-    const result = m.run(BOOT_MAX);
+    const begun = m.run(BEGIN_UNITS);
+    // Code that is none traps, and so does its trap handler.
+    const hasCode = m.instret * TRAPS_MAX > m.spent;
+    const result = begun.kind === 'budget' && hasCode ? m.run(BOOT_MAX - BEGIN_UNITS) : begun;
     // The agent has the board as the programs find it: what comes now is their first event.
     for (const layer of m.board.faults.values()) layer.restart();
     if (m.stopsAtMark !== undefined) {
       const last = this.#text().trim().split('\n').at(-1)!.slice(-LINE_MAX);
       throw new HostError(
-        `the fuzzer's program in the guest did not begin (${result.kind}); ` +
+        `the fuzzer's program in the guest did not begin (${hasCode ? result.kind : 'its code is none'}); ` +
           `the console ${last === '' ? 'is empty' : `ends with: ${last}`}`,
       );
     }
