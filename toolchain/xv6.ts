@@ -18,14 +18,18 @@ export interface Xv6Images {
   readonly disk: Uint8Array;
 }
 
-/** Another one, whenever this file builds other images from the same sources. */
+/** Another one, whenever `build` makes other images of the same sources with the same tools. */
 const RECIPE = '1';
 const TARGET = ['--target=riscv64-unknown-elf', '-march=rv64gc', '-mabi=lp64d', '-mcmodel=medany'];
+/** Equal trees give equal images, wherever they are built. */
+const NO_FOLDER = '-fdebug-compilation-dir=.';
 /** Functions that the hooks stand in front of. */
 const WRAPPED = [
   ...['syscall', 'kerneltrap', 'panic', 'uartputc'],
   ...['acquire', 'release', 'push_off', 'pop_off', 'wakeup'],
 ].map(name => `--wrap=${name}`);
+/** The kernel begins there; in old trees its name is not visible to the linker. */
+const ENTRY = '0x80000000';
 const HOOKS = 'xv6-hooks';
 const HEADERS = ['words.h', 'hooks.h', 'xv6.h'];
 const PROGRAMS = ['xv6-init.c', 'xv6-exit.c'];
@@ -64,31 +68,36 @@ export function withRepro(disk: Uint8Array, program: Uint8Array): Uint8Array {
   return found;
 }
 
-/** The tools of xv6's Makefile, by its prefix. */
-function writeTools(folder: string): string {
+/** Beside the tree: a path of the cache may have blanks. */
+const TOOLS = '../tools';
+
+/** The tools of xv6's Makefile, as scripts by name. */
+function toolScripts(): Readonly<Record<string, string>> {
   const [clang, ld] = [requireTool('clang'), requireTool('ld')].map(quoted);
-  const script = (name: string, text: string): void =>
-    writeFileSync(join(folder, name), `#!/bin/sh\n${text}`, { mode: 0o755 });
-  makeFolders(folder);
-  // Functions of memory and strings have no hooks, as in Linux: they would record each byte. For
-  // locks see xv6-hooks.c.
-  script(
-    'xv6-gcc',
-    `more=\nfor word; do\n  case $word in\n` +
+  return {
+    // Functions of memory and strings have no hooks, as in Linux: they would record each byte. For
+    // locks see xv6-hooks.c.
+    'xv6-gcc':
+      `more=\nfor word; do\n  case $word in\n` +
       `  kernel/string.c|kernel/spinlock.c|kernel/${HOOKS}.c) more=; break ;;\n` +
       `  kernel/*.c) more=-fsanitize-coverage=trace-pc,trace-cmp ;;\n  esac\ndone\n` +
-      `exec ${clang} ${TARGET.join(' ')} -Wno-everything -Qunused-arguments "$@" -Wno-error $more\n`,
-  );
-  script(
-    'xv6-ld',
-    `for word; do\n  case $word in\n` +
-      `  kernel/kernel) exec ${ld} --no-rosegment "$@" ${WRAPPED.join(' ')} kernel/${HOOKS}.o ;;\n  esac\ndone\n` +
-      `exec ${ld} --no-rosegment "$@"\n`,
-  );
-  // Listings of the code, and the code of a first program that the kernel's sources have as bytes.
-  for (const name of ['xv6-objdump', 'xv6-objcopy']) script(name, 'exit 0\n');
-  if (which('gcc') === undefined) script('gcc', `exec ${clang} "$@"\n`);
-  return join(folder, 'xv6-');
+      `exec ${clang} ${TARGET.join(' ')} ${NO_FOLDER} -Wno-everything -Qunused-arguments "$@" -Wno-error $more\n`,
+    'xv6-ld':
+      `for word; do\n  case $word in\n` +
+      `  kernel/kernel) exec ${ld} --no-rosegment "$@" ${WRAPPED.join(' ')} -e ${ENTRY} kernel/${HOOKS}.o ;;\n` +
+      `  esac\ndone\nexec ${ld} --no-rosegment "$@"\n`,
+    // Listings of the code, and a first program that the kernel's sources have as bytes.
+    'xv6-objdump': 'exit 0\n',
+    'xv6-objcopy': 'exit 0\n',
+    // The Makefile compiles mkfs with it, for the host.
+    ...(which('gcc') === undefined && { gcc: `exec ${clang} "$@"\n` }),
+  };
+}
+
+function writeTools(folder: string): void {
+  makeFolders(folder);
+  for (const [name, text] of Object.entries(toolScripts()))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}`, { mode: 0o755 });
 }
 
 /** Compiles a program for xv6's user mode. Errors: CompileError with the compiler's words. */
@@ -122,15 +131,16 @@ export async function buildXv6Program(
 /** Builds both in `folder`. `name`: of the user's tree, for messages. */
 async function build(tree: Xv6Tree, name: string, folder: string): Promise<Xv6Images> {
   const make = requireTool('make');
-  const [copy, tools] = [join(folder, 'tree'), join(folder, 'tools')];
+  const copy = join(folder, 'tree');
   makeFolders(folder);
   writeXv6Tree(tree, copy);
-  const prefix = writeTools(tools);
+  makeFolders(copy);
+  writeTools(join(copy, TOOLS));
   for (const file of [`${HOOKS}.c`, ...HEADERS])
     writeFileSync(join(copy, 'kernel', file), readFileSync(sourceOf(file)));
   const words = [
-    `TOOLPREFIX=${prefix}`,
-    `PATH=${tools}:${(process.env['PATH'] ?? '').replaceAll('$', '$$$$')}`,
+    `TOOLPREFIX=${TOOLS}/xv6-`,
+    `PATH=${TOOLS}:${(process.env['PATH'] ?? '').replaceAll('$', '$$$$')}`,
   ];
   const failure = `xv6 in ${name} does not compile with clang: the words of its Makefile are above`;
   for (const targets of [[`kernel/${HOOKS}.o`], ['kernel/kernel', 'mkfs/mkfs']])
@@ -168,7 +178,8 @@ function unpacked(bytes: Buffer): Xv6Images {
 /** `name`: of the user's tree, for messages. Errors: ToolchainError, CompileError. */
 export async function buildXv6(tree: Xv6Tree, name: string): Promise<Xv6Images> {
   const own = [`${HOOKS}.c`, ...HEADERS, ...PROGRAMS, SCRIPT].map(file => readFileSync(sourceOf(file)));
-  const key = ['xv6', RECIPE, hashOfXv6(tree), sha256OfParts(...own), clangIdentity()].join('\0');
+  const recipe = sha256OfParts(RECIPE, JSON.stringify(toolScripts()), ...own);
+  const key = ['xv6', hashOfXv6(tree), recipe, clangIdentity()].join('\0');
   const { path } = await cached('xv6', key, { label: 'xv6', suffix: '.bin' }, async output => {
     const folder = `${output}.build`;
     writeFileSync(output, packed(await build(tree, name, folder)));

@@ -1,5 +1,5 @@
 // `kcovbox fuzz exec`: one program, call by call; or as C.
-import { Elf, Symbolizer } from '../../coverage/index.ts';
+import { Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
 import { faultText } from '../../emulator/index.ts';
 import {
@@ -28,6 +28,8 @@ export interface ExecOptions extends GuestChoice {
   vmlinux?: string;
   c?: true;
   functions?: true;
+  /** With the source lines of each function. */
+  lines?: true;
   runs?: number;
   schedule?: string[];
 }
@@ -36,6 +38,8 @@ export interface ExecOptions extends GuestChoice {
 const ORDERS = ['turns', 'rw', 'rp', 'pos', 'pct:2', 'pct:3'];
 
 const PROGRAM_MAX = 1 << 20;
+
+type Called = Execution['calls'][number];
 
 const valueText = (value: bigint | undefined): string => {
   if (value === undefined) return 'did not return';
@@ -65,7 +69,7 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
   const lines = execution.calls.map((call, i) => {
     const { begin, end, value, hasBegun } = call;
     if (!hasBegun) return `${program.calls[i]!.type.name}: did not begin\n`;
-    const names = symbolizer ? `  ${functions(symbolizer, executor, call)}\n` : '';
+    const names = symbolizer ? placesOf(symbolizer, executor, call, options.lines === true) : '';
     return `${program.calls[i]!.type.name}: ${valueText(value)}, ${end - begin} points\n${names}`;
   });
   const deferred = execution.extra > 0 ? `deferred work: ${execution.extra} points\n` : '';
@@ -86,13 +90,14 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
 /** Where the names of functions come from; undefined: none are wanted. */
 function symbolSource({
   functions,
+  lines,
   linux,
   vmlinux,
   harness,
 }: ExecOptions): ((images: Chosen['target']['images']) => Elf) | undefined {
   if (vmlinux !== undefined && linux === undefined)
     throw new UserError('fuzz exec: --vmlinux is for --linux');
-  if (!functions) return undefined;
+  if (!functions && !lines) return undefined;
   if (harness !== undefined)
     return images => new Elf('program' in images ? images.program : images.kernel, harness);
   if (linux === undefined) return ({ kernel }) => new Elf(kernel, 'kernel'); // of kcovbox, or xv6
@@ -133,18 +138,29 @@ async function sweep(program: Program, runs: number, options: ExecOptions): Prom
   return all > 0 ? 1 : 0;
 }
 
-/** The functions that a call entered, in this order. */
-function functions(symbolizer: Symbolizer, executor: Executor, call: Execution['calls'][number]): string {
-  const names = new Set<string>();
+/** The frames of each point of a call, innermost first. */
+function* framesOf(symbolizer: Symbolizer, executor: Executor, call: Called): Generator<Frame[]> {
   const { begin, end } = call;
   const area = executor.recordsOf(call);
   for (let n = begin; n < end; n++) {
     const at = 2 + HALVES.pc * n;
     // An address is the signed value of its 64 bits; the record has the one behind the hook's call.
-    const addr = (area[at + 1]! | 0) * 0x1_0000_0000 + area[at]! - 1;
-    // A kernel without debug information has labels of the assembler between its functions.
-    for (const { function: name } of symbolizer.frames(addr).slice(-1))
-      if (name !== '' && !name.startsWith('.L')) names.add(name);
+    yield symbolizer.frames((area[at + 1]! | 0) * 0x1_0000_0000 + area[at]! - 1);
   }
-  return [...names].join(' ');
+}
+
+/** The functions that a call entered, in this order; `hasLines`: each with its lines. */
+function placesOf(symbolizer: Symbolizer, executor: Executor, call: Called, hasLines: boolean): string {
+  const lines = new Map<string, Set<number>>();
+  for (const frames of framesOf(symbolizer, executor, call)) {
+    const { function: name, file, line } = hasLines ? frames[0]! : frames.at(-1)!;
+    // A kernel without debug information has labels of the assembler between its functions.
+    if (name === '' || name.startsWith('.L')) continue;
+    const key = hasLines ? `${name} ${file.replace(/^\.\//, '')}` : name;
+    const known = lines.get(key) ?? new Set();
+    lines.set(key, line > 0 ? known.add(line) : known);
+  }
+  if (!hasLines) return `  ${[...lines.keys()].join(' ')}\n`;
+  const rows = [...lines].map(([key, found]) => `  ${key}:${[...found].sort((a, b) => a - b).join()}\n`);
+  return rows.join('');
 }

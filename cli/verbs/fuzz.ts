@@ -170,7 +170,8 @@ function addExec(command: Command): void {
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
     .option('--append <text>', 'more words of the kernel command line')
     .option('--functions', 'print the functions of the kernel that each call entered')
-    .option('--vmlinux <file>', 'of the Image of --linux, for --functions')
+    .option('--lines', 'print these functions with the source lines that had points')
+    .option('--vmlinux <file>', 'of the Image of --linux, for --functions and --lines')
     .addOption(
       new Option(
         '--runs <n>',

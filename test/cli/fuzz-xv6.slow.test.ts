@@ -21,6 +21,11 @@ const noXv6 = missing(`the sources of xv6 (${found.stderr.trim()})`, source);
 const PROGRAMS = 200;
 /** A bug of ours, behind a number that no description has. */
 const PLANTED = '  if(pid == 0x51234)\n    panic("planted");\n';
+/** Others, of which each is one call of kill(0x51234). */
+const OTHERS = [
+  ['*(volatile int*)8 = 1;', /^crash: panic: kerneltrap at 0x8000[0-9a-f]{4}$/m],
+  ['for(;;)\n      ;', /^crash: INFO: task hung in sys_kill$/m],
+] as const;
 
 describe.skipIf(noXv6)('xv6', () => {
   const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-xv6-'));
@@ -69,6 +74,15 @@ describe.skipIf(noXv6)('xv6', () => {
     expect(verified.stdout).toBe('1 epoch of 1 repeated: equal\n');
   });
 
+  it('its images do not depend on where they are built', () => {
+    const [first, second] = ['one', 'two'].map(name => {
+      const words = ['fuzz', 'run', '--xv6', source!, '-n', '1', '--call', 'getpid', `built-${name}`];
+      expect(kcovbox(words, { cwd, env: { KCOVBOX_CACHE: join(cwd, name) } }).status).toBe(0);
+      return ['kernel.bin', 'initrd.bin'].map(file => readFileSync(join(cwd, `built-${name}`, file)));
+    });
+    expect(second!.map((bytes, i) => bytes.equals(first![i]!))).toEqual([true, true]);
+  });
+
   it('measures itself, and is stable', () => {
     const { stdout } = run('fuzz', 'bench', '--xv6', source!, '--rounds', '2');
     expect(stdout).toContain('stability: 100 % of 128 programs');
@@ -83,6 +97,11 @@ describe.skipIf(noXv6)('xv6', () => {
     expect(pipe.stdout).toMatch(/^write: 0x3, \d+ points\n.*\bpipewrite\b/m);
     expect(pipe.stdout).toMatch(/^read: 0x3, \d+ points\n.*\bpiperead\b/m);
     expect(pipe.stdout).toMatch(/^write: -1, \d+ points\n/m);
+    const lines = exec('pipe(&{>r0, >r1})\n', '--lines').stdout;
+    const [, numbers = ''] = /^ {2}pipealloc kernel\/pipe\.c:([\d,]+)$/m.exec(lines) ?? [];
+    const text = readFileSync(join(source!, 'kernel/pipe.c'), 'utf8').split('\n');
+    const ran = numbers.split(',').map(line => text[Number(line) - 1]);
+    expect(ran.join('\n')).toContain('pi->readopen = 1;');
     // Process 2, whose child is 3; a file that is 32 bytes long; memory that ends.
     const values = exec(
       'getpid()\nfork()\nwait(0x0)\nr0 = open(&"f\\x00", 0x0)\nread(r0, &out[64], 0x40)\nread(r0, &out[64], 0x40)\n' +
@@ -112,41 +131,45 @@ describe.skipIf(noXv6)('xv6', () => {
   });
 
   it('the end of process 1 is a panic, whose C program and capsule show it', () => {
-    const words = ['fuzz', 'run', '--xv6', 'planted', '-n', '2048', '--call', 'kill', '--call', 'getpid'];
+    const calls = ['--call', 'kill', '--call', 'getpid', '--call', 'fork'];
+    const words = ['fuzz', 'run', '--xv6', source!, '-n', '2048', ...calls];
     const crash = 'crashes/panic-init-exiting';
     expect(run(...words, 'init').stdout).toMatch(/^ {2}at execution \d+: panic: init exiting$/m);
     expect(run('fuzz', 'repro', 'init').stdout).toBe('same  panic: init exiting\n');
     expect(run('replay', join('init', crash, 'repro.kcapsule')).stdout).toContain('panic: init exiting');
   });
 
-  it('finds a planted bug behind a comparison, at the same execution with any workers', () => {
-    cpSync(source!, join(cwd, 'planted'), { recursive: true });
-    const file = join(cwd, 'planted/kernel/proc.c');
-    const text = readFileSync(file, 'utf8');
+  /** A tree whose kill() begins with this. */
+  function plant(name: string, code: string): { file: string; text: string } {
+    cpSync(source!, join(cwd, name), { recursive: true });
+    const file = join(cwd, name, 'kernel/proc.c');
     const at = 'kill(int pid)\n{\n';
-    expect(text).toContain(at);
-    const planted = text.replace(at, `${at}${PLANTED}`);
-    writeFileSync(file, planted);
-    const words = [
-      'fuzz',
-      'run',
-      '--xv6',
-      'planted',
-      '-n',
-      '2048',
-      '--call',
-      'mkdir',
-      '--call',
-      'open$create',
-    ];
+    const before = readFileSync(file, 'utf8');
+    expect(before).toContain(at);
+    const text = before.replace(at, `${at}${code}`);
+    writeFileSync(file, text);
+    return { file, text };
+  }
+
+  it('finds a planted bug behind a comparison, at the same execution with any workers', () => {
+    const { file, text } = plant('planted', PLANTED);
+    const words = ['fuzz', 'run', '--xv6', 'planted', '-n', '2048', '--call', 'kill', '--call', 'getpid'];
     const finds = ['1', '2'].map(jobs => run(...words, '-j', jobs, `p${jobs}`).stdout);
     expect(finds[0]).toMatch(/^ {2}at execution \d+: panic: planted$/m);
     expect(finds[1]).toBe(finds[0]);
     expect(readdirSync(join(cwd, 'p1/crashes'))).toContain('panic-planted');
     expect(run('fuzz', 'repro', 'p1').stdout).toContain('same  panic: planted\n');
     // The tree was only read.
-    expect(readFileSync(file, 'utf8')).toBe(planted);
+    expect(readFileSync(file, 'utf8')).toBe(text);
     expect(readdirSync(join(cwd, 'planted/kernel')).filter(name => /\.o$|hooks/.test(name))).toEqual([]);
+  });
+
+  it.each(OTHERS)('a crash of its kernel has a title: %s', (statement, title) => {
+    plant('other', PLANTED.replace('panic("planted");', statement));
+    writeFileSync(join(cwd, 'other.txt'), 'getpid()\nkill(0x51234)\n');
+    const { status, stdout } = run('fuzz', 'exec', '--xv6', 'other', 'other.txt');
+    expect([status, stdout]).toEqual([1, expect.stringMatching(title)]);
+    rmSync(join(cwd, 'other'), { recursive: true });
   });
 
   it('a tree that does not compile is refused in one line, behind the words of the compiler', () => {
