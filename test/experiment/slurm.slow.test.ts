@@ -16,16 +16,16 @@ const TRIALS = Number(process.env['KCOVBOX_TRIALS'] ?? 200);
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-slurm-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
+const pathsOf = (folder: string): string[] =>
+  readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => !path.includes('/slurm/'));
 const filesOf = (folder: string): Map<string, string> =>
-  new Map(
-    readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => join(entry.parentPath, entry.name))
-      .filter(path => !path.includes('/slurm/'))
-      .map(path => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))]),
-  );
+  new Map(pathsOf(folder).map(path => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))]));
+/** While trials run, their files come and go. */
 const trialsOf = (folder: string): string[] =>
-  [...filesOf(folder).keys()].filter(path => path.endsWith('/trial.json'));
+  pathsOf(folder).filter(path => path.endsWith('/trial.json') && !path.includes('.tmp/'));
 
 test.skipIf(why !== undefined)(
   `${TRIALS} trials on two nodes, one killed, are those of a local run`,
