@@ -18,6 +18,7 @@ import { prepareHarness, prepareTarget, THREADS } from '../../host/fuzz/target.t
 import { readInput } from '../../host/input.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
+import { checkTrust } from '../../host/trust.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { checkFaultable } from '../fuzz/choose.ts';
@@ -68,7 +69,9 @@ export async function prepareFuzz(
     if (!(error instanceof UserError)) throw error;
     fail('conf', error.message);
   }
-  const devices = await loadDevices(options.device?.map(placed));
+  const named = options.device?.map(placed) ?? [];
+  checkTrust(named.map(text => text.split(',')[0]!));
+  const devices = await loadDevices(named);
   const faultable = options.fault?.map(text => parseFaultChoice(text).device);
   try {
     checkFaultable(faultable, devices);
@@ -163,10 +166,10 @@ async function executorFor(folder: Folder, variant: PlannedFuzz): Promise<Execut
 async function devicesOf(folder: Folder, { run, devices = [] }: PlannedFuzz): Promise<LoadedDevice[]> {
   const { own = [] } = run.machine;
   if (own.length === 0) return [];
+  const names = own.map((_, i) => devices[i] ?? 'device.ts');
+  checkTrust(names);
   const { loadDeviceBytes } = await import('../../host/device.ts');
-  return own.map(({ sha256: hash, params }, i) =>
-    loadDeviceBytes(devices[i] ?? 'device.ts', folder.image(hash), params),
-  );
+  return own.map(({ sha256: hash, params }, i) => loadDeviceBytes(names[i]!, folder.image(hash), params));
 }
 
 /** Runs one campaign to its end. */

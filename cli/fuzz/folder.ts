@@ -15,6 +15,7 @@ import {
 } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { readInput, readText } from '../../host/input.ts';
+import { checkTrust } from '../../host/trust.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import {
   type BugFind,
@@ -118,7 +119,7 @@ function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
   throw new UserError(`fuzz: ${where} is damaged: ${[...path, message].join(': ')}`);
 }
 
-/** Reads and checks a campaign. Errors: UserError with the file. */
+/** Reads and checks a campaign. Errors: UserError with the file; as `checkTrust`. */
 export function readFolder(path: string): Stored {
   if (!isCampaign(path)) throw new UserError(`fuzz: ${path} has no ${MANIFEST}: it is not a campaign`);
   const file = join(path, MANIFEST);
@@ -138,6 +139,7 @@ export function readFolder(path: string): Stored {
     const bytes = checked(join(DEVICES, file), wanted);
     return { name: file.replace(/\..*/, ''), path: join(path, DEVICES, file), bytes, params };
   });
+  checkTrust(devices.map(device => device.path));
   const epochs = readJournal(join(path, JOURNAL));
   return { path, manifest, kernel, initrd, devices, texts, descriptions: loadDescriptions(texts), epochs };
 }

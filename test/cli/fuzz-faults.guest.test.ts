@@ -2,7 +2,7 @@
 // device fails, and by no others; at the same execution with any number of workers, on both
 // engines; and the crash is repeated by a C program with the fault, and by its capsule.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,8 +12,10 @@ import { COMMAND, kcovbox, kcovboxLines, type Ran, ROOT } from '../support/comma
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-faults-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const BUILDING = /^kcovbox: building the \S+ kernel.*\n/gm;
+/** The folders are the test's own. */
+const TRUSTED = { KCOVBOX_TRUST_DEVICES: '1' };
 function cli(...words: string[]): Ran {
-  const ran = kcovbox(['fuzz', ...words], { cwd });
+  const ran = kcovbox(['fuzz', ...words], { cwd, env: TRUSTED });
   return { ...ran, stderr: ran.stderr.replace(BUILDING, '') };
 }
 
@@ -91,6 +93,36 @@ describe('a driver that trusts its device', () => {
     expect(replay.stderr).toMatch(/^kcovbox: the same run: /m);
     expect(replay.stdout).toContain('BUG: KASAN: slab-out-of-bounds in thermo_read');
   });
+});
+
+// A device is code of the host, and a folder may be a stranger's.
+test('a folder with a device is not run without the word of its user', () => {
+  const made = join(cwd, 'made');
+  const device = join(cwd, 'greedy.ts');
+  writeFileSync(
+    device,
+    `const { constructor } = require as unknown as { constructor: (text: string) => () => any };
+constructor('return process')().getBuiltinModule?.('fs').writeFileSync(${JSON.stringify(made)}, '');
+${readFileSync(example('sensor', 'thermo.ts'), 'utf8')}`,
+  );
+  const words = ['--device', device, '--driver', example('sensor', 'thermo.c'), '-n', '64'];
+  expect(cli('run', ...words, 'stranger')).toMatchObject({ status: 0, stderr: '' });
+  expect(existsSync(made)).toBe(true);
+  rmSync(made);
+  for (const command of [
+    ['fuzz', 'run', 'stranger'],
+    ['fuzz', 'verify', 'stranger'],
+    ['fuzz', 'repro', 'stranger'],
+    ['bugs', 'score', 'stranger'],
+  ]) {
+    const { status, stdout, stderr } = kcovbox(command, { cwd, env: { KCOVBOX_TRUST_DEVICES: '' } });
+    expect([status, stdout]).toEqual([125, '']);
+    expect(stderr).toBe(
+      'kcovbox: device stranger/devices/thermo.ts is code that runs with your rights: ' +
+        'set KCOVBOX_TRUST_DEVICES=1 if you trust it\n',
+    );
+  }
+  expect(existsSync(made)).toBe(false);
 });
 
 const OPEN = 'r0 = openat$thermo(0xffffff9c, &"/dev/thermo\\x00", 0x0, 0x0)\n';

@@ -140,14 +140,21 @@ functions: [LLVMFuzzerTestOneInput]
 });
 
 test('variants whose device fails or does not; the folder has the device, and a crate too', () => {
+  const trusting = (...words: string[]) =>
+    kcovbox(['experiment', ...words], { cwd, env: { KCOVBOX_TRUST_DEVICES: '1' } });
   const example = readFileSync(join(ROOT, 'examples', 'experiment', 'faults.yaml'), 'utf8')
     .replaceAll('../', `${join(ROOT, 'examples')}/`)
     .replace('trials: 20', 'trials: 1')
     .replace(/ {2}values:\n.*\n/, '')
     .replace('executions: 4096', 'executions: 1024');
   writeFileSync(join(cwd, 'faults.yaml'), example);
+  const refused = cli('run', '--dir', 'faults-0', 'faults.yaml');
+  expect(refused.stderr).toMatch(
+    /device \S+thermo\.ts is code that runs with your rights: set KCOVBOX_TRUST/,
+  );
+  expect(isOneLine(refused.stderr)).toBe(true);
   for (const jobs of ['1', '2'])
-    expect(cli('run', '-j', jobs, '--dir', `faults-${jobs}`, 'faults.yaml').status).toBe(0);
+    expect(trusting('run', '-j', jobs, '--dir', `faults-${jobs}`, 'faults.yaml').status).toBe(0);
   expect(filesOf('faults-2')).toEqual(filesOf('faults-1'));
   const bugsOf = (variant: string) =>
     (JSON.parse(trialOf('faults-1', `${variant}/0000`)) as ExperimentTrial).bugs;
@@ -160,7 +167,8 @@ test('variants whose device fails or does not; the folder has the device, and a 
   expect(readdirSync(join(cwd, 'faults-1', 'sources'))).toEqual(['trusts.c']);
   const words = ['--format', 'crate', '--date', '2026-01-02', '--author', 'A'];
   expect(cli('export', ...words, '-o', 'faults-crate', 'faults-1').status).toBe(0);
-  expect(cli('reproduce', '-o', 'faults-again', 'faults-crate').status).toBe(0);
+  expect(cli('reproduce', '-o', 'faults-no', 'faults-crate').stderr).toContain('KCOVBOX_TRUST_DEVICES=1');
+  expect(trusting('reproduce', '-o', 'faults-again', 'faults-crate').status).toBe(0);
 });
 
 test('a fault of a device that is not there names its place in the file', () => {
