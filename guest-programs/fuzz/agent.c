@@ -49,21 +49,21 @@
 #include "other-linux.h"
 #endif
 
-#define CONTROL       0x10000000UL /* program, slots and results */
-#define ARENA         0x20000000UL /* memory to which arguments point */
-#define ARENA_BYTES   0x20000UL
-#define AREA          0x10100000UL /* kcov's records */
-#define EXTRA         0x10300000UL /* kcov's records of deferred work */
-#define EXTRA_WORDS   8192UL
-#define OTHER         0x10010000UL /* control memory of the second thread; its slots are not used */
-#define OTHER_AREA    0x10400000UL /* kcov's records of the second thread */
-#define MATCHED       0x1ff0000UL  /* points of a harness that no code has */
-#define FD_OTHER      249
-#define FD_MARKER     250
-#define FD_FAIL       251
-#define FD_KCOV       252
-#define FD_EXTRA      253
-#define TICK_US       10000 /* a call that sleeps is interrupted */
+#define CONTROL     0x10000000UL /* program, slots and results */
+#define ARENA       0x20000000UL /* memory to which arguments point */
+#define ARENA_BYTES 0x20000UL
+#define AREA        0x10100000UL /* kcov's records */
+#define EXTRA       0x10300000UL /* kcov's records of deferred work */
+#define EXTRA_WORDS 8192UL
+#define OTHER       0x10010000UL /* control memory of the second thread; its slots are not used */
+#define OTHER_AREA  0x10400000UL /* kcov's records of the second thread */
+#define MATCHED     0x1ff0000UL  /* points of a harness that no code has */
+#define FD_OTHER    249
+#define FD_MARKER   250
+#define FD_FAIL     251
+#define FD_KCOV     252
+#define FD_EXTRA    253
+#define TICK_US     10000 /* a call that sleeps is interrupted */
 
 #define control ((struct lane *)CONTROL)
 #define other   ((struct lane *)OTHER)

@@ -27,10 +27,10 @@
 #define FINISHER_MARK 0x4d4bU
 #define FINISHER_FAIL 0x3333U
 #define FINISHER_PASS 0x5555U
-#define EXTERNAL      9 /* scause: an interrupt of a device */
+#define EXTERNAL      9    /* scause: an interrupt of a device */
 #define PATIENCE      4    /* ticks that a call may sleep without running, or for ticks */
 #define PRINTED       4000 /* bytes that a call may write to the console */
-#define FREE_PAGES    768 /* 3 MB, of 128 */
+#define FREE_PAGES    768  /* 3 MB, of 128 */
 #define PAGES(bytes)  ((bytes) / PGSIZE)
 
 union control {
@@ -286,7 +286,7 @@ void __wrap_kerneltrap(void)
  * for each block of the disk, so most records would be of these few functions. spinlock.c has no
  * hooks, but it calls functions that have some.
  */
-#define WITHOUT_RECORDS(name, type, arg)                                                                 \
+#define WITHOUT_RECORDS(name, type, arg)                                                           \
     void __real_##name(type);                                                                      \
     void __wrap_##name(type arg)                                                                   \
     {                                                                                              \

@@ -14,12 +14,12 @@
 
 /* Calls of the hooks' own. */
 #define XV6_CALL_PREPARE 1000000 /* take most of the free memory */
-#define XV6_CALL_READY  1000001 /* the agent is ready: the moment of the snapshot */
-#define XV6_CALL_NEXT   1000002 /* make the next call of the program */
-#define XV6_CALL_END    1000003 /* end the machine */
+#define XV6_CALL_READY   1000001 /* the agent is ready: the moment of the snapshot */
+#define XV6_CALL_NEXT    1000002 /* make the next call of the program */
+#define XV6_CALL_END     1000003 /* end the machine */
 
 /* Codes for the board's finisher. */
-#define XV6_ASLEEP      0xff60 /* the agent sleeps, and nothing has woken it */
-#define XV6_PANIC       0xff7e /* as of kcovbox's own kernel */
+#define XV6_ASLEEP 0xff60 /* the agent sleeps, and nothing has woken it */
+#define XV6_PANIC  0xff7e /* as of kcovbox's own kernel */
 
 #endif
