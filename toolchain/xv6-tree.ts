@@ -1,6 +1,6 @@
 // A user's checkout of xv6-riscv: its sources in memory, without what it has built. They are
 // compiled in a copy, so the tree itself is never changed.
-import { type Dirent, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { KcovboxError } from '../emulator/base/errors.ts';
 import { makeFolders } from './folders.ts';
@@ -39,7 +39,8 @@ export function readXv6Tree(dir: string): Xv6Tree {
   return new Map(paths.sort().map(path => [path, contentsOf(join(dir, path))]));
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** A link is none: the copy has no links. */
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 function entriesOf(dir: string, folder: string): Dirent[] {
   try {

@@ -181,7 +181,7 @@ export async function buildXv6(tree: Xv6Tree, name: string): Promise<Xv6Images> 
   const recipe = sha256OfParts(RECIPE, JSON.stringify(toolScripts()), ...own);
   const key = ['xv6', hashOfXv6(tree), recipe, clangIdentity()].join('\0');
   const { path } = await cached('xv6', key, { label: 'xv6', suffix: '.bin' }, async output => {
-    const folder = `${output}.build`;
+    const folder = `${output}.objects`;
     writeFileSync(output, packed(await build(tree, name, folder)));
     rmSync(folder, { recursive: true, force: true });
     return [];

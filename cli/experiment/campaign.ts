@@ -18,7 +18,7 @@ import { prepareHarness, prepareTarget, THREADS } from '../../host/fuzz/target.t
 import { readInput } from '../../host/input.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
-import { checkTrust } from '../../host/trust.ts';
+import { checkFlags, checkTrust } from '../../host/trust.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { checkFaultable } from '../fuzz/choose.ts';
@@ -71,6 +71,7 @@ export async function prepareFuzz(
   }
   const named = options.device?.map(placed) ?? [];
   checkTrust(named.map(text => text.split(',')[0]!));
+  checkFlags(options.cflags);
   const devices = await loadDevices(named);
   const faultable = options.fault?.map(text => parseFaultChoice(text).device);
   try {
@@ -179,7 +180,9 @@ export async function runCampaignTrial(
   planned: PlannedTrial,
   progress: Progress,
 ): Promise<FinishedTrial> {
-  const executor = await executorFor(folder, plan.variants.find(({ name }) => name === planned.variant)!);
+  const variant = plan.variants.find(({ name }) => name === planned.variant);
+  if (!variant) throw new UserError('the plan is damaged: a trial is of a variant that it lacks');
+  const executor = await executorFor(folder, variant);
   return new FuzzTrial(plan, planned, {
     executor: () => executor,
     descriptions: ({ descriptions }) =>

@@ -16,6 +16,7 @@ import { prepareGuest } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
 import { kernelTitle } from '../../host/kernels.ts';
 import type { MachineChoice } from '../../host/machine.ts';
+import { checkFlags } from '../../host/trust.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
@@ -55,6 +56,7 @@ function machineOf(options: ProgramOptions, fail: (key: string, why: string) => 
   })();
   if (options.schedule !== undefined && (options.harts ?? 1) === 1)
     fail('schedule', 'one hart has one order: give harts 2 or more');
+  checkFlags(options.cflags);
   return {
     dialect: parts.dialect,
     conf: options.conf ?? parts.dialect,

@@ -1,6 +1,7 @@
 // `kcovbox fuzz run` and `verify`: campaigns in folders.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { visible } from '../../emulator/base/words.ts';
 import { counted, type EngineKind, parseFaultChoice } from '../../emulator/index.ts';
 import { budgetOf, epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
 import { targetMachine } from '../../host/fuzz/target.ts';
@@ -177,7 +178,7 @@ function summary({ epochs, manifest }: Stored): string {
   const executions = epochs.length * epochSize(manifest.config);
   const programs = epochs.reduce((sum, { entries }) => sum + entries.length, 0);
   const crashes = epochs.flatMap(epoch => epoch.crashes);
-  const rows = crashes.map(({ title, execution }) => `  at execution ${execution}: ${title}\n`);
+  const rows = crashes.map(({ title, execution }) => `  at execution ${execution}: ${visible(title)}\n`);
   const what = manifest.config.signal === 'edge' ? 'edges' : 'points';
   return (
     `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${what}, ${programs} programs, ` +

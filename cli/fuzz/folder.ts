@@ -57,8 +57,9 @@ export const isCampaign = (path: string): boolean => existsSync(join(path, MANIF
 /** The images of a campaign, and the devices of the user's own. */
 export type Images = Pick<Stored, 'kernel' | 'initrd' | 'devices'>;
 
-/** The file of a device, by the path that a person gave. */
-const deviceName = ({ name, path }: DeviceFile): string => `${name}${extname(path)}`;
+/** The file of a device, by the path that a person gave; what is no JavaScript is TypeScript. */
+const deviceName = ({ name, path }: DeviceFile): string =>
+  `${name}${/\.[cm]?js$/.test(path) ? extname(path) : '.ts'}`;
 
 /** Begins a campaign in a folder that is new or empty. */
 export function createFolder(
@@ -119,9 +120,20 @@ function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
   throw new UserError(`fuzz: ${where} is damaged: ${[...path, message].join(': ')}`);
 }
 
+/** Files behind a link lie elsewhere. Errors: UserError with a link in the folder. */
+function refuseLinks(path: string): void {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  const link = entries.find(entry => entry.isSymbolicLink());
+  if (link)
+    throw new UserError(
+      `fuzz: ${join(link.parentPath, link.name)} is a symbolic link, which leads elsewhere; remove it`,
+    );
+}
+
 /** Reads and checks a campaign. Errors: UserError with the file; as `checkTrust`. */
 export function readFolder(path: string): Stored {
   if (!isCampaign(path)) throw new UserError(`fuzz: ${path} has no ${MANIFEST}: it is not a campaign`);
+  refuseLinks(path);
   const file = join(path, MANIFEST);
   const manifest = parsed(campaignManifest, readText(file, 'campaign', MANIFEST_MAX), file);
   const checked = (name: string, wanted: string): Uint8Array => {

@@ -1,12 +1,14 @@
 // `kcovbox fuzz repro`: the C program of each crash, compiled and run by `kcovbox run` on the
 // campaign's kind of kernel. Where it shows the same title, its run is recorded as a capsule.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { visible } from '../../emulator/base/words.ts';
 import type { Machine } from '../../emulator/index.ts';
 import { BOOT_MAX, type Program, parseProgram, titleOf, violationTitle } from '../../fuzz/index.ts';
 import { OTHER_RAM_BYTES, otherInitrd, xv6Disk, xv6Words } from '../../host/fuzz/target.ts';
+import { readText } from '../../host/input.ts';
 import { findCanaries, readCanaries } from '../../run/bugs/canaries.ts';
 import { runWithCanaries } from '../../run/bugs/outcome.ts';
 import type { CampaignManifest } from '../../run/fuzz/schema.ts';
@@ -23,6 +25,8 @@ import { findOrder } from './race.ts';
 
 /** The title of a hang, before the name of the call. */
 const HUNG = 'INFO: task hung in sys_';
+/** Of a title or a program. */
+const TEXT_MAX = 1 << 20;
 const EXIT_PANIC = 126;
 const EXIT_COMPILE = 123;
 const CONSOLE_MAX = 16 * 2 ** 20;
@@ -74,12 +78,16 @@ const outcomeOf = (status: number): Ran['outcome'] =>
 
 /** The instructions of the C program in `dir`: the limit of each call, and the start. */
 function budgetOf(dir: string, { config }: CampaignManifest): number {
-  const calls = readFileSync(join(dir, 'program.txt'), 'utf8').trim().split('\n');
+  const calls = readText(join(dir, 'program.txt'), 'program', TEXT_MAX).trim().split('\n');
   return config.budget * (calls.length + 1);
 }
 
 const programIn = (dir: string, { descriptions }: Stored): Program =>
-  parseProgram(readFileSync(join(dir, 'program.txt'), 'utf8'), descriptions, join(dir, 'program.txt'));
+  parseProgram(
+    readText(join(dir, 'program.txt'), 'program', TEXT_MAX),
+    descriptions,
+    join(dir, 'program.txt'),
+  );
 
 type Shows = (ended: Ended, machine: Machine) => boolean;
 
@@ -165,7 +173,7 @@ function guestWords(dir: string, stored: Stored, scratch: string, titled: Titled
   return ownWords(dir, stored, titled);
 }
 
-const titleIn = (dir: string): string => readFileSync(join(dir, 'title.txt'), 'utf8').trim();
+const titleIn = (dir: string): string => readText(join(dir, 'title.txt'), 'title', TEXT_MAX).trim();
 
 interface Shown {
   /** undefined: nothing went wrong. */
@@ -211,7 +219,8 @@ export async function reproduce(path: string): Promise<number> {
     const { title: found, words } = await shownTitle(dir, stored);
     const isSame = found === title;
     if (!isSame) missed++;
-    text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
+    const other = isSame ? '' : `; the C program: ${visible(found ?? 'no crash')}`;
+    text += `${isSame ? 'same' : 'other'}  ${visible(title)}${other}\n`;
     // Its events have other numbers than those in the program's text.
     if (isSame && words.includes('--fault')) text += `  kcovbox ${words.map(shellWord).join(' ')}\n`;
   }

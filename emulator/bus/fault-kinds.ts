@@ -70,6 +70,8 @@ export interface FaultChoice {
 }
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+/** Nanoseconds: 11 days, exact in all units. */
+const TIME_MAX = 1e15;
 /** The row of a kind: its event and its meaning. */
 export const faultRow = (kind: FaultKind): Row => FAULT_KINDS[kind];
 const ALL_KINDS = Object.keys(FAULT_KINDS) as FaultKind[];
@@ -105,6 +107,7 @@ function parseOne(device: string, part: string): Fault {
   if (digits !== undefined && !row.draws)
     throw new HostError(`fault ${device}:${part}: ${kind} draws nothing, so it has no seed`);
   const time = amount === undefined ? (row.time ?? 0) : Number(amount) * UNITS[unit!]!;
+  if (time > TIME_MAX) throw new HostError(`fault ${device}:${part}: a time is at most ${TIME_MAX / 1e9} s`);
   return { device, kind, at, time, ...(digits !== undefined && { seed: Number.parseInt(digits, 16) }) };
 }
 

@@ -186,7 +186,8 @@ export class Executor {
     const begun = m.run(BEGIN_UNITS);
     // Code that is none traps, and so does its trap handler.
     const hasCode = m.instret * TRAPS_MAX > m.spent;
-    const result = begun.kind === 'budget' && hasCode ? m.run(BOOT_MAX - BEGIN_UNITS) : begun;
+    const goesOn = begun.kind === 'budget' && hasCode && m.stopsAtMark !== undefined;
+    const result = goesOn ? m.run(BOOT_MAX - BEGIN_UNITS) : begun;
     // The agent has the board as the programs find it: what comes now is their first event.
     for (const layer of m.board.faults.values()) layer.restart();
     if (m.stopsAtMark !== undefined) {

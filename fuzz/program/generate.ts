@@ -44,12 +44,9 @@ export class Choice {
    * matches no call.
    */
   constructor(descriptions: Descriptions, patterns: readonly string[] = ['*']) {
-    const wanted = patterns.map(
-      p => new RegExp(`^${p.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`),
-    );
-    const idle = wanted.findIndex(pattern => !descriptions.calls.some(({ name }) => pattern.test(name)));
-    if (idle >= 0) throw new FuzzError(`no call matches "${patterns[idle]}"`);
-    this.calls = descriptions.calls.filter(({ name }) => wanted.some(pattern => pattern.test(name)));
+    const idle = patterns.find(pattern => !descriptions.calls.some(({ name }) => matches(pattern, name)));
+    if (idle !== undefined) throw new FuzzError(`no call matches "${idle}"`);
+    this.calls = descriptions.calls.filter(({ name }) => patterns.some(pattern => matches(pattern, name)));
     this.takers = new Takers(descriptions, this.calls);
     for (const resource of descriptions.resources.values())
       this.#makers.set(
@@ -61,6 +58,24 @@ export class Choice {
   makers(resource: Resource): readonly CallType[] {
     return this.#makers.get(resource) ?? [];
   }
+}
+
+/**
+ * Does the pattern, with * for any text, match all of the name? Each part between two stars is
+ * taken where it comes first, so the time is that of a search, whatever the pattern.
+ */
+export function matches(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return name === pattern;
+  const last = rest.pop()!;
+  if (!name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= name.length - last.length;
 }
 
 /** A call whose arguments are all there, so that what it makes can be seen. */

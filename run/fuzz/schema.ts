@@ -146,7 +146,7 @@ export const crash = z.strictObject({
 
 /** The first time that a campaign reached or triggered a historical bug of its kernel. */
 export const bugFind = z.strictObject({
-  bug: z.string().max(64),
+  bug: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
   kind: z.enum(['reached', 'triggered']),
   text: text.describe('a program that does so'),
   execution: count.describe('that did so first, from 1 on'),

@@ -13,7 +13,7 @@ const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-faults-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const BUILDING = /^kcovbox: building the \S+ kernel.*\n/gm;
 /** The folders are the test's own. */
-const TRUSTED = { KCOVBOX_TRUST_DEVICES: '1' };
+const TRUSTED = { KCOVBOX_TRUST: '1' };
 function cli(...words: string[]): Ran {
   const ran = kcovbox(['fuzz', ...words], { cwd, env: TRUSTED });
   return { ...ran, stderr: ran.stderr.replace(BUILDING, '') };
@@ -115,11 +115,11 @@ ${readFileSync(example('sensor', 'thermo.ts'), 'utf8')}`,
     ['fuzz', 'repro', 'stranger'],
     ['bugs', 'score', 'stranger'],
   ]) {
-    const { status, stdout, stderr } = kcovbox(command, { cwd, env: { KCOVBOX_TRUST_DEVICES: '' } });
+    const { status, stdout, stderr } = kcovbox(command, { cwd, env: { KCOVBOX_TRUST: '' } });
     expect([status, stdout]).toEqual([125, '']);
     expect(stderr).toBe(
       'kcovbox: device stranger/devices/thermo.ts is code that runs with your rights: ' +
-        'set KCOVBOX_TRUST_DEVICES=1 if you trust it\n',
+        'set KCOVBOX_TRUST=1 if you trust it\n',
     );
   }
   expect(existsSync(made)).toBe(false);

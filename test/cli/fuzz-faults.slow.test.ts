@@ -9,7 +9,7 @@ import { kcovbox, ROOT } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-faults-slow-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
-const TRUSTED = { KCOVBOX_TRUST_DEVICES: '1' };
+const TRUSTED = { KCOVBOX_TRUST: '1' };
 const cli = (...words: string[]) => kcovbox(['fuzz', ...words], { cwd, env: TRUSTED, timeout: 600_000 });
 
 const example = (...path: string[]): string => join(ROOT, 'examples', ...path);

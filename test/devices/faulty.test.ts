@@ -263,6 +263,7 @@ test.each([
   ['edu:irq-drop@1=5ms', /irq-drop has no time/],
   ['edu:irq-drop@1=0x5', /irq-drop draws nothing/],
   ['edu:read-flip@1=0x123456789', /behind read-flip comes @N/],
+  ['edu:late@1=9999999999s', /a time is at most 1000000 s/],
 ])('refused: %s', (text, why) => {
   expect(() => parseFaults(text)).toThrow(why);
 });

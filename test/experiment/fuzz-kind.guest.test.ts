@@ -141,7 +141,7 @@ functions: [LLVMFuzzerTestOneInput]
 
 test('variants whose device fails or does not; the folder has the device, and a crate too', () => {
   const trusting = (...words: string[]) =>
-    kcovbox(['experiment', ...words], { cwd, env: { KCOVBOX_TRUST_DEVICES: '1' } });
+    kcovbox(['experiment', ...words], { cwd, env: { KCOVBOX_TRUST: '1' } });
   const example = readFileSync(join(ROOT, 'examples', 'experiment', 'faults.yaml'), 'utf8')
     .replaceAll('../', `${join(ROOT, 'examples')}/`)
     .replace('trials: 20', 'trials: 1')
@@ -167,8 +167,21 @@ test('variants whose device fails or does not; the folder has the device, and a 
   expect(readdirSync(join(cwd, 'faults-1', 'sources'))).toEqual(['trusts.c']);
   const words = ['--format', 'crate', '--date', '2026-01-02', '--author', 'A'];
   expect(cli('export', ...words, '-o', 'faults-crate', 'faults-1').status).toBe(0);
-  expect(cli('reproduce', '-o', 'faults-no', 'faults-crate').stderr).toContain('KCOVBOX_TRUST_DEVICES=1');
+  expect(cli('reproduce', '-o', 'faults-no', 'faults-crate').stderr).toContain('KCOVBOX_TRUST=1');
   expect(trusting('reproduce', '-o', 'faults-again', 'faults-crate').status).toBe(0);
+});
+
+test('an option of the compiler that may run a program needs the word of the user', () => {
+  writeFileSync(
+    join(cwd, 'flags.yaml'),
+    `name: flags\nfuzz: { harness: ${join(ROOT, 'examples/fuzz/parse.c')}, cflags: [--ld-path=./evil] }\n` +
+      'variants: { a: {} }\ntrials: 1\nbudget: { executions: 64 }\n',
+  );
+  const refused = cli('plan', 'flags.yaml');
+  expect(refused.stderr).toMatch(
+    /cflags --ld-path=\.\/evil may run programs or write files with your rights/,
+  );
+  expect(isOneLine(refused.stderr)).toBe(true);
 });
 
 test('a fault of a device that is not there names its place in the file', () => {

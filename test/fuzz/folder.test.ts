@@ -1,8 +1,18 @@
 // The folder of a campaign: what the names of the finds' folders cannot say.
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { appendEpoch, createFolder, readFolder, repairFolder } from '../../cli/fuzz/folder.ts';
 import type { DeviceFile } from '../../cli/fuzz/worker.ts';
 import { harnessTexts } from '../../host/fuzz/descriptions.ts';
@@ -10,6 +20,7 @@ import { type CampaignEpoch, campaignConfig } from '../../run/fuzz/schema.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'kcovbox-folder-'));
 afterAll(() => rmSync(root, { recursive: true }));
+afterEach(() => void vi.unstubAllEnvs());
 
 const PROGRAM = 'test_one_input(&"a", 0x1)\n';
 const NONE: [number, number] = [0, 0];
@@ -76,6 +87,7 @@ it('a name that the journal has no room for is refused', () => {
 });
 
 it('keeps devices of the user, and refuses one that has changed', () => {
+  vi.stubEnv('KCOVBOX_TRUST', '1');
   const bytes = new TextEncoder().encode('export default {}');
   const device = { name: 'dev', path: '/elsewhere/any name.mjs', bytes, params: { depth: '8' } };
   begin('device', harnessTexts(), [device]);
@@ -85,4 +97,44 @@ it('keeps devices of the user, and refuses one that has changed', () => {
   ]);
   appendFileSync(file, ' ');
   expect(() => readFolder(join(root, 'device'))).toThrow(`${file} is not the file that campaign.json names`);
+});
+
+it.each([
+  ['d.TS', 'dev.ts'],
+  ['device', 'dev.ts'],
+  ['d.ts.txt', 'dev.ts'],
+  ['d.cjs', 'dev.cjs'],
+])('a device in %s is kept as %s', (path, file) => {
+  vi.stubEnv('KCOVBOX_TRUST', '1');
+  const bytes = new TextEncoder().encode('export default {}');
+  const name = `kept-${path}`;
+  begin(name, harnessTexts(), [{ name: 'dev', path, bytes, params: {} }]);
+  expect(readFolder(join(root, name)).devices[0]!.path).toBe(join(root, name, 'devices', file));
+});
+
+// A stranger's folder must not lead the files of the campaign elsewhere.
+it.each(['../../victim', '..', '/tmp/x', 'a/b', ''])(
+  'a bug that is named "%s" in the journal is refused',
+  bug => {
+    const name = `bug-${bug.replace(/\W/g, '-')}`;
+    begin(name);
+    const find = { bug, kind: 'triggered', text: PROGRAM, execution: 1 };
+    const line = JSON.stringify({ ...epochOf([], PROGRAM), bugs: [find] });
+    writeFileSync(join(root, name, 'epochs.jsonl'), `${line}\n`);
+    expect(() => repairFolder(readFolder(join(root, name)))).toThrow(
+      /epochs\.jsonl:1 is damaged: bugs: 0: bug/,
+    );
+  },
+);
+
+it.each(['coverage.csv', 'corpus', 'crashes/a'])('a link in place of %s is refused', place => {
+  const name = `link-${place.replace(/\W/g, '-')}`;
+  const victim = join(root, `${name}-victim`);
+  begin(name);
+  mkdirSync(join(root, name, 'crashes'), { recursive: true });
+  symlinkSync(victim, join(root, name, place));
+  expect(() => readFolder(join(root, name))).toThrow(
+    / is a symbolic link, which leads elsewhere; remove it$/,
+  );
+  expect(existsSync(victim)).toBe(false);
 });

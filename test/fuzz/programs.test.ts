@@ -9,7 +9,7 @@ import { LAYOUT } from '../../fuzz/executor/layout.ts';
 import type { Comparison } from '../../fuzz/guide/hints.ts';
 import { steps } from '../../fuzz/guide/steps.ts';
 import { changeFaults, earlier } from '../../fuzz/program/faults.ts';
-import { Choice, Generator } from '../../fuzz/program/generate.ts';
+import { Choice, Generator, matches } from '../../fuzz/program/generate.ts';
 import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
 import { arrange } from '../../fuzz/program/race.ts';
@@ -196,4 +196,17 @@ it('a wrong text is refused with its line and the reason', () => {
     [`${'sync()\n'.repeat(25)}`, /program:25: a program has at most 24 calls/],
   ];
   for (const [text, reason] of wrong) expect(() => parseProgram(text, descriptions), text).toThrow(reason);
+});
+
+it('a pattern of calls matches what the same regular expression does, at any length', () => {
+  const random = new Random(0x9a77n);
+  const word = (letters: string): string =>
+    Array.from({ length: random.below(7) }, () => letters[random.below(letters.length)]).join('');
+  for (let n = 0; n < 20_000; n++) {
+    const [pattern, name] = [word('ab*'), word('ab')];
+    const expected = new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
+    if (matches(pattern, name) !== expected) expect(`${pattern} ${name}`).toBe(expected);
+  }
+  // A regular expression would not come to an end.
+  expect(matches('*a'.repeat(31), `${'a'.repeat(63)}b`)).toBe(false);
 });
