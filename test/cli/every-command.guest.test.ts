@@ -220,6 +220,7 @@ const INPUTS = [
   '--describe',
   '--harness',
   '--vmlinux',
+  '--xv6',
 ];
 const NAMES_A_PATH = /<(file|elf|dir|trace)(\.\w+)?>/;
 

@@ -171,7 +171,7 @@ const RUN: readonly Line[] = [
   ['run --trace --test-name "" --cover x.info ok.c', /--test-name <name>: the name is empty/],
   [
     'run --fault edu:irq-drop@5=abc ok.c',
-    /edu:irq-drop@5=abc: behind irq-drop comes @N.*=TIME, such as @5=20us/,
+    /edu:irq-drop@5=abc: behind irq-drop comes @N, .*=TIME or =0xSEED, such as @5=20us/,
   ],
   [
     `run --device ${SUMMER} --device ${SUMMER} ok.c`,
