@@ -126,7 +126,7 @@ function refuseLinks(path: string): void {
   const link = entries.find(entry => entry.isSymbolicLink());
   if (link)
     throw new UserError(
-      `fuzz: ${join(link.parentPath, link.name)} is a symbolic link, which leads elsewhere; remove it`,
+      `fuzz: ${join(link.parentPath ?? path, link.name)} is a symbolic link, which leads elsewhere; remove it`,
     );
 }
 
