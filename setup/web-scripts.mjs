@@ -36,6 +36,17 @@ const NO_JSON_SCHEMA = {
   },
 };
 
+/** Words about registers, of which docs/devices.md is made: the page shows none. */
+const NO_WORDS = {
+  name: 'no words about registers',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]devices[/\\][\w-]+\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/,\s*doc: '(?:[^'\\]|\\.)*'/g, ''),
+      loader: 'ts',
+    }));
+  },
+};
+
 /**
  * Zod probes at once whether it may compile its schemas with `new Function`. The page's policy
  * forbids that, and to report the place V8 parses the whole script again: 110 ms of each start of a
@@ -60,7 +71,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
     tsconfigRaw: {},
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [...plugins, NO_JSON_SCHEMA],
+    plugins: [...plugins, NO_JSON_SCHEMA, NO_WORDS],
   });
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
   return { script: text('.js'), style: text('.css') };

@@ -1,7 +1,8 @@
 // `kcovbox faults`: the faults that any device can have: a list, all of them on a driver, and
 // devices that draw them by themselves.
 import type { Command } from 'commander';
-import { FAULT_KINDS } from '../../emulator/index.ts';
+import { FAULT_KINDS, type FaultKind } from '../../emulator/index.ts';
+import { FAULT_MEANINGS } from '../../run/faults/meanings.ts';
 import { addHostile } from '../faults/hostile.ts';
 import { addSweep } from '../faults/sweep.ts';
 import { writeTo } from '../io/output.ts';
@@ -9,8 +10,11 @@ import { addRobustOptions } from '../run/robust.ts';
 import { addDeviceOptions, addMachineOptions, addProgramOptions } from './run.ts';
 
 function kindList(): string {
-  return Object.entries(FAULT_KINDS)
-    .map(([kind, { event, doc }]) => `${kind.padEnd(16)}${`n-th ${event}`.padEnd(18)}${doc}\n`)
+  return (Object.keys(FAULT_KINDS) as FaultKind[])
+    .map(kind => {
+      const event = `n-th ${FAULT_KINDS[kind].event}`;
+      return `${kind.padEnd(16)}${event.padEnd(18)}${FAULT_MEANINGS[kind]}\n`;
+    })
     .join('');
 }
 

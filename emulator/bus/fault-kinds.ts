@@ -1,5 +1,6 @@
 // The catalogue of faults that any device can have, and how they are written: `edu:irq-drop@5`,
-// `edu:late@3=2ms`, `edu:read-flip@2=0x7`. One row each; devices/faulty.ts does what the rows say.
+// `edu:late@3=2ms`, `edu:read-flip@2=0x7`. One row each; devices/faulty.ts does what the rows say,
+// and run/faults/meanings.ts says it in words.
 
 import { HostError } from '../base/errors.ts';
 
@@ -8,7 +9,6 @@ export type FaultEvent = 'irq' | 'access' | 'read' | 'write' | 'alarm' | 'dma-wr
 
 interface Row {
   readonly event: FaultEvent;
-  readonly doc: string;
   /** `=…` is possible: a time, with its default in nanoseconds. */
   readonly time?: number;
   /** Something is drawn, such as which bit is wrong; `=0x…` is possible: a seed of its own. */
@@ -16,38 +16,31 @@ interface Row {
 }
 
 export const FAULT_KINDS = {
-  'irq-drop': { event: 'irq', doc: 'the interrupt does not arrive' },
-  'irq-late': { event: 'irq', time: 1e6, doc: 'the interrupt arrives later' },
-  'irq-double': { event: 'irq', doc: 'after it was acknowledged the interrupt comes again, without a cause' },
-  'irq-stuck': { event: 'irq', doc: 'from then on the interrupt line stays high until it is raised again' },
-  'irq-spurious': { event: 'access', time: 1e4, doc: 'an interrupt without a cause, for some time' },
-  'read-ones': { event: 'read', doc: 'the read answers with all ones' },
-  'read-zero': { event: 'read', doc: 'the read answers with 0' },
-  'read-flip': { event: 'read', draws: true, doc: 'one bit of the answer is wrong' },
-  'read-any': { event: 'read', draws: true, doc: 'the answer is another value that the register can have' },
-  'read-stuck': { event: 'read', doc: 'this register answers the same from then on: status never ready' },
-  'bus-error': { event: 'access', doc: 'the access is an access fault' },
-  'write-drop': { event: 'write', doc: 'the write has no effect' },
-  'write-twice': { event: 'write', doc: 'the write happens twice' },
-  remove: {
-    event: 'access',
-    doc: 'surprise removal: reads are all ones, writes, DMA and interrupts nothing',
-  },
-  reset: { event: 'access', doc: 'the device resets itself before the access' },
-  late: { event: 'alarm', time: 1e6, doc: 'what the device does by itself it does later' },
-  never: { event: 'alarm', doc: 'what the device would do by itself it does not do' },
-  'dma-drop': { event: 'dma-write', doc: 'the transfer to memory does not happen' },
-  'dma-short': { event: 'dma-write', doc: 'only the first half reaches memory' },
-  'dma-flip': { event: 'dma-write', draws: true, doc: 'one bit that reaches memory is wrong' },
-  'dma-ones': { event: 'dma-write', doc: 'all ones reach memory: indexes and lengths out of range' },
-  'dma-any': { event: 'dma-write', draws: true, doc: 'numbers in what reaches memory are any others' },
-  'dma-misdirect': { event: 'dma-write', doc: 'the transfer goes to the next page' },
-  'dma-read-zero': { event: 'dma-read', doc: 'the device reads zeros from memory' },
-  'dma-read-flip': {
-    event: 'dma-read',
-    draws: true,
-    doc: 'one bit of what the device reads from memory is wrong',
-  },
+  'irq-drop': { event: 'irq' },
+  'irq-late': { event: 'irq', time: 1e6 },
+  'irq-double': { event: 'irq' },
+  'irq-stuck': { event: 'irq' },
+  'irq-spurious': { event: 'access', time: 1e4 },
+  'read-ones': { event: 'read' },
+  'read-zero': { event: 'read' },
+  'read-flip': { event: 'read', draws: true },
+  'read-any': { event: 'read', draws: true },
+  'read-stuck': { event: 'read' },
+  'bus-error': { event: 'access' },
+  'write-drop': { event: 'write' },
+  'write-twice': { event: 'write' },
+  remove: { event: 'access' },
+  reset: { event: 'access' },
+  late: { event: 'alarm', time: 1e6 },
+  never: { event: 'alarm' },
+  'dma-drop': { event: 'dma-write' },
+  'dma-short': { event: 'dma-write' },
+  'dma-flip': { event: 'dma-write', draws: true },
+  'dma-ones': { event: 'dma-write' },
+  'dma-any': { event: 'dma-write', draws: true },
+  'dma-misdirect': { event: 'dma-write' },
+  'dma-read-zero': { event: 'dma-read' },
+  'dma-read-flip': { event: 'dma-read', draws: true },
 } as const satisfies Record<string, Row>;
 export type FaultKind = keyof typeof FAULT_KINDS;
 

@@ -93,21 +93,17 @@ export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
 
 /**
  * `rdtime`, a read of `time`, which counts units of virtual time in ticks (devices/clint.ts). Takes
- * the slow path where the counter is not enabled (Priv §3.1.11, §10.1.5) or mtime was set.
+ * the slow path where mtime was set, and unless both enable bits are, as firmware leaves them: then
+ * each privilege may read it (Priv §3.1.11, §10.1.5).
  */
 export function emitTime(o: Ops, slow: Label): void {
   const { c } = o;
   const tick = o.temp(I32);
   load(o, L.TIME_TICK);
   c.local_tee(tick).i32_eqz().br_if(slow, 'unlikely');
-  privilegeNow(o);
-  c.i32_const(M).i32_ne().if_();
-  load(o, L.SCOUNTEREN);
-  c.i32_const(-1);
-  privilegeNow(o);
-  c.i32_const(U).i32_eq().select();
   load(o, L.MCOUNTEREN);
-  c.i32_and().i32_const(TM).i32_and().i32_eqz().br_if(slow, 'unlikely').end();
+  load(o, L.SCOUNTEREN);
+  c.i32_and().i32_const(TM).i32_and().i32_eqz().br_if(slow, 'unlikely');
   o.rd(() => {
     c.i32_const(0).i64_load(L.TIME);
     load(o, L.QUANTUM);
