@@ -23,8 +23,8 @@ import { findCanaries } from '../../run/bugs/canaries.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { checkFaultable } from '../fuzz/choose.ts';
 import { UserError } from '../io/fail.ts';
+import { loadDevices } from '../run/devices.ts';
 import { confOf } from '../run/robust.ts';
-import { loadDevices } from '../verbs/run.ts';
 import type { Folder } from './folder.ts';
 import { NOT_ENDED, type Progress, usedCpu } from './program.ts';
 

@@ -17,8 +17,8 @@ import { prepareGuest } from '../../host/guest.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { Guest } from '../../run/many/guest.ts';
 import type { Ended } from '../../run/many/outcome.ts';
+import { loadDevices } from '../run/devices.ts';
 import { confOf } from '../run/robust.ts';
-import { loadDevices } from '../verbs/run.ts';
 import type { Stored } from './folder.ts';
 
 /** Of `kcovbox run`. */

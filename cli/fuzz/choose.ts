@@ -21,8 +21,8 @@ import { readInput } from '../../host/input.ts';
 import { findBug } from '../bugs/rows.ts';
 import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
+import { loadDevices } from '../run/devices.ts';
 import { chooseKernel, givenCheck, type RobustOptions } from '../run/robust.ts';
-import { loadDevices } from '../verbs/run.ts';
 import type { DeviceFile } from './worker.ts';
 
 export interface GuestChoice extends RobustOptions {

@@ -124,10 +124,9 @@ function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
 function refuseLinks(path: string): void {
   const entries = readdirSync(path, { recursive: true, withFileTypes: true });
   const link = entries.find(entry => entry.isSymbolicLink());
-  if (link)
-    throw new UserError(
-      `fuzz: ${join(link.parentPath ?? path, link.name)} is a symbolic link, which leads elsewhere; remove it`,
-    );
+  if (!link) return;
+  const place = join(link.parentPath ?? path, link.name);
+  throw new UserError(`fuzz: ${place} is a symbolic link, which leads elsewhere; remove it`);
 }
 
 /** Reads and checks a campaign. Errors: UserError with the file; as `checkTrust`. */

@@ -1,8 +1,7 @@
 // The order of the harts with which the C program of a race shows what the campaign has seen. The
 // campaign's own seed orders the calls of its agent; the C program makes other instructions around
 // them, so seeds are searched from the first moment at which two harts can run.
-import type { Machine } from '../../emulator/index.ts';
-import { parseSchedule } from '../../emulator/index.ts';
+import { type Machine, parseSchedule } from '../../emulator/index.ts';
 import { Guest } from '../../run/many/guest.ts';
 import type { Ended } from '../../run/many/outcome.ts';
 import { type CRun, prepareRun } from './c-run.ts';

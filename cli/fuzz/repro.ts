@@ -82,12 +82,10 @@ function budgetOf(dir: string, { config }: CampaignManifest): number {
   return config.budget * (calls.length + 1);
 }
 
-const programIn = (dir: string, { descriptions }: Stored): Program =>
-  parseProgram(
-    readText(join(dir, 'program.txt'), 'program', TEXT_MAX),
-    descriptions,
-    join(dir, 'program.txt'),
-  );
+function programIn(dir: string, { descriptions }: Stored): Program {
+  const file = join(dir, 'program.txt');
+  return parseProgram(readText(file, 'program', TEXT_MAX), descriptions, file);
+}
 
 type Shows = (ended: Ended, machine: Machine) => boolean;
 

@@ -4,7 +4,7 @@ import { bootMachine } from '../../host/boot-machine.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
-import { loadDevices } from '../verbs/run.ts';
+import { loadDevices } from './devices.ts';
 
 /** `device`: files of the devices that the run had. */
 export async function recordedMachine(

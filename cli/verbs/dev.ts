@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { deviceRegisters, headerOf, pageOf, rdlOf } from '../../emulator/index.ts';
 import { writeTo } from '../io/output.ts';
-import { loadDevices } from './run.ts';
+import { loadDevices } from '../run/devices.ts';
 
 export function register(program: Command): void {
   const dev = program

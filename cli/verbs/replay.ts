@@ -25,11 +25,12 @@ import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
 import { splitFlags } from '../io/values.ts';
+import { loadDevices } from '../run/devices.ts';
 import { checkOutputs, type Executed, execute, type Outputs, sessionOutcome } from '../run/execute.ts';
 import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { recordedMachine } from '../run/recorded.ts';
 import { explain, type Replay, runSession } from '../run/session.ts';
-import { addOutputOptions, loadDevices } from './run.ts';
+import { addOutputOptions } from './run.ts';
 
 interface ReplayOptions extends Outputs, Omit<GdbFlags, 'gdb'> {
   verify?: true;

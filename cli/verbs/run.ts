@@ -11,7 +11,6 @@ import {
   parseHostile,
   type Schedule,
 } from '../../emulator/index.ts';
-import type { LoadedDevice } from '../../host/device.ts';
 import type { GuestImages, GuestOptions } from '../../host/guest.ts';
 import { DIALECTS } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
@@ -28,6 +27,7 @@ import {
   parseShift,
   splitFlags,
 } from '../io/values.ts';
+import { loadDevices } from '../run/devices.ts';
 import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
 import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { prepareGuest } from '../run/guest.ts';
@@ -218,18 +218,6 @@ export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver'
   const { driver: drivers = [], fault = [], hostile = [] } = options;
   const devices = await loadDevices(options.device);
   return { devices, drivers, faults: fault.flatMap(parseFaults), hostile: hostile.map(parseHostile) };
-}
-
-/** Devices of the user's own; the loader runs only where there are any. */
-export async function loadDevices(texts: readonly string[] = []): Promise<LoadedDevice[]> {
-  if (texts.length === 0) return [];
-  const { loadDevice } = await import('../../host/device.ts');
-  const devices = texts.map(loadDevice);
-  const names = devices.map(({ definition }) => definition.name);
-  for (const [i, name] of names.entries())
-    if (names.indexOf(name) < i)
-      throw new UserError(`--device ${texts[i]}: another device is named ${name}; give it a name of its own`);
-  return devices;
 }
 
 export function register(program: Command): void {

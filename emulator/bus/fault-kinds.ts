@@ -65,7 +65,7 @@ export interface FaultChoice {
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 /** Nanoseconds: 11 days, exact in all units. */
 const TIME_MAX = 1e15;
-/** The row of a kind: its event and its meaning. */
+/** The row of a kind. */
 export const faultRow = (kind: FaultKind): Row => FAULT_KINDS[kind];
 const ALL_KINDS = Object.keys(FAULT_KINDS) as FaultKind[];
 /** Without the kind that no kernel can survive, because there is no IOMMU. */

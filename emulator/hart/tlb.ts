@@ -18,7 +18,6 @@ import {
   LARGE_FIRST,
   LEAF_TAG,
   TLB_BYTES,
-  TLB_ENTRIES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
   TLB_READ,
@@ -34,7 +33,6 @@ import type { State } from './state.ts';
 const TABLES = [TLB_READ, TLB_WRITE, TLB_EXEC] as const;
 /** By kind. */
 const BYTES = [TLB_BYTES, TLB_BYTES, EXEC_BYTES] as const;
-const ENTRIES = [TLB_ENTRIES, TLB_ENTRIES, EXEC_ENTRIES] as const;
 /** Numbers of pages in a table of the last level (Priv §10.3). */
 const LEAVES = 512;
 /** Where each table begins, by kind * VIEWS + view, and the last one ends. */
@@ -173,8 +171,9 @@ export class Tlb {
     const i32 = this.#state.i32;
     for (const table of TABLES)
       for (let view = 0; view < TRANSLATED; view++) {
-        // A table with more entries has several places for pages of this number.
-        for (let page = index; page < Math.max(LEAVES, ENTRIES[tableIndex(table)]!); page += LEAVES) {
+        // The larger table has several places for pages of this number.
+        const end = table === TLB_EXEC ? EXEC_ENTRIES : LEAVES;
+        for (let page = index; page < end; page += LEAVES) {
           const at = (this.#state.base + this.#entry(table, view, page << 12)) >> 2;
           if (((i32[at]! >>> 12) & (LEAVES - 1)) !== index) continue;
           invalidate(i32, at);

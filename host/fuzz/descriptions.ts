@@ -46,7 +46,7 @@ export const harnessTexts = (more: readonly string[] = []): DescriptionTexts => 
   sources: [join(packageRoot(), 'fuzz', 'descriptions', 'harness.kd'), ...more].map(read),
 });
 
-/** Calls of xv6 whose arguments are not six words of unknown type. */
+/** Arguments of a call that has no description. */
 const XV6_ARGS = 6;
 
 /**

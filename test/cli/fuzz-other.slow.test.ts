@@ -7,8 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Choice, Generator, Random } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareOtherTarget } from '../../host/fuzz/target.ts';
+import { executionsAgree } from '../fuzz/agree.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
-import { seedFromEnvironment, seedText } from '../support/random.ts';
+import { seedFromEnvironment } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
 
 const built = spawnSync(process.execPath, [join(ROOT, 'setup/build-linux-kcov.mjs'), '--cached'], {
@@ -40,25 +41,11 @@ describe.skipIf(noLinux)('another Linux', () => {
       new Choice(loadDescriptions(descriptionTexts())),
       [],
     );
-    const executors = [
-      openTarget(await prepareOtherTarget({ linux: image!, engine: 'jit' })),
-      openTarget(await prepareOtherTarget({ linux: image!, engine: 'interp' })),
-    ] as const;
-    let [points, comparisons] = [0, 0];
-    for (let n = 0; n < 400; n++) {
-      const program = generator.program();
-      const mode = n % 2 ? 'cmp' : 'pc';
-      const [first, second, again] = [...executors, executors[0]].map(executor => {
-        const execution = executor.execute(program, mode);
-        const halves = mode === 'pc' ? 2 : 8;
-        const last = execution.calls.at(-1)?.end ?? 0;
-        return { ...execution, records: executor.area.slice(2, 2 + halves * last) };
-      });
-      expect(second, `program ${n}, seed ${seedText(seed)}`).toEqual(first);
-      expect(again, `program ${n}, seed ${seedText(seed)}`).toEqual(first);
-      if (mode === 'pc') points += first!.records.length / 2;
-      else comparisons += first!.records.length / 8;
-    }
+    const compiled = openTarget(await prepareOtherTarget({ linux: image!, engine: 'jit' }));
+    const interpreted = openTarget(await prepareOtherTarget({ linux: image!, engine: 'interp' }));
+    const next = () => generator.program();
+    const how = { programs: 400, seed };
+    const { points, comparisons } = executionsAgree(compiled, interpreted, next, how);
     expect(points).toBeGreaterThan(10_000);
     expect(comparisons).toBeGreaterThan(10_000);
   });

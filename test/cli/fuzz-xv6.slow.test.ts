@@ -7,8 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Choice, Generator, Random } from '../../fuzz/index.ts';
 import { loadDescriptions, xv6Texts } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareXv6 } from '../../host/fuzz/target.ts';
+import { executionsAgree } from '../fuzz/agree.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
-import { seedFromEnvironment, seedText } from '../support/random.ts';
+import { seedFromEnvironment } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
 
 const found = spawnSync(process.execPath, [join(ROOT, 'setup/build-xv6.mjs'), '--source'], {
@@ -40,25 +41,11 @@ describe.skipIf(noXv6)('xv6', () => {
     const seed = seedFromEnvironment(0x5eed_0006);
     const choice = new Choice(loadDescriptions(xv6Texts(source!)));
     const generator = new Generator(new Random(BigInt(seed)), choice, []);
-    const executors = [
-      openTarget(await prepareXv6({ xv6: source!, engine: 'jit' })),
-      openTarget(await prepareXv6({ xv6: source!, engine: 'interp' })),
-    ] as const;
-    let [points, comparisons] = [0, 0];
-    for (let n = 0; n < PROGRAMS; n++) {
-      const program = generator.program();
-      const mode = n % 2 ? 'cmp' : 'pc';
-      const [first, second, again] = [...executors, executors[0]].map(executor => {
-        const execution = executor.execute(program, mode);
-        const halves = mode === 'pc' ? 2 : 8;
-        const last = execution.calls.at(-1)?.end ?? 0;
-        return { ...execution, records: executor.area.slice(2, 2 + halves * last) };
-      });
-      expect(second, `program ${n}, seed ${seedText(seed)}`).toEqual(first);
-      expect(again, `program ${n}, seed ${seedText(seed)}`).toEqual(first);
-      if (mode === 'pc') points += first!.records.length / 2;
-      else comparisons += first!.records.length / 8;
-    }
+    const compiled = openTarget(await prepareXv6({ xv6: source!, engine: 'jit' }));
+    const interpreted = openTarget(await prepareXv6({ xv6: source!, engine: 'interp' }));
+    const next = () => generator.program();
+    const how = { programs: PROGRAMS, seed };
+    const { points, comparisons } = executionsAgree(compiled, interpreted, next, how);
     expect(points).toBeGreaterThan(100_000);
     expect(comparisons).toBeGreaterThan(100_000);
   });

@@ -7,7 +7,6 @@ import {
   changeFaults,
   Executor,
   Generator,
-  HALVES,
   type Program,
   parseProgram,
   Random,
@@ -17,6 +16,7 @@ import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions
 import { prepareTarget } from '../../host/fuzz/target.ts';
 import { ROOT } from '../support/command.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
+import { executionsAgree } from './agree.ts';
 
 const example = (...path: string[]): string => join(ROOT, 'examples', ...path);
 const descriptions = loadDescriptions(
@@ -64,21 +64,11 @@ export async function faultsAgree(
   const random = new Random(BigInt(seed));
   const generator = new Generator(random, new Choice(descriptions, CALLS), []);
   const choices = ['edu', 'thermo'].map(parseFaultChoice);
-  const observe = (executor: Executor, program: Program, mode: 'pc' | 'cmp') => {
-    const execution = executor.execute(program, mode);
-    const last = 2 + HALVES[mode] * (execution.calls.at(-1)?.end ?? 0);
-    return { ...execution, records: Buffer.from(executor.area.slice(2, last).buffer).toString('latin1') };
-  };
-  let fired = 0;
-  for (let n = 0; n < programs; n++) {
+  const next = (): Program => {
     const program = generator.program();
     for (let faults = 0; faults < 3; faults++) changeFaults(program, choices, random);
-    const mode = n % 3 === 0 ? 'cmp' : 'pc';
-    const first = observe(compiled, program, mode);
-    const where = `program ${n}, seed ${seedText(seed)}`;
-    expect(observe(interpreted, program, mode), where).toEqual(first);
-    expect(observe(compiled, program, mode), where).toEqual(first);
-    fired += first.faults.length;
-  }
-  expect(fired, `seed ${seedText(seed)}`).toBeGreaterThan(programs / 10);
+    return program;
+  };
+  const { faults } = executionsAgree(compiled, interpreted, next, { programs, seed });
+  expect(faults, `seed ${seedText(seed)}`).toBeGreaterThan(programs / 10);
 }

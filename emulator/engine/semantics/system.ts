@@ -15,9 +15,10 @@ import type { Ops } from './ops.ts';
 
 export type CsrOp = 'swap' | 'set' | 'clear';
 export type CsrClass = 'plain' | 'mstatus' | 'sstatus' | 'time';
+const WRITABLE = ['plain', 'mstatus', 'sstatus'] as const;
 /** Of the CSRs that an instruction may name. */
 export const csrClassesOf = (name: Mnemonic): readonly CsrClass[] =>
-  name === 'csrrs' ? ['plain', 'mstatus', 'sstatus', 'time'] : ['plain', 'mstatus', 'sstatus'];
+  name === 'csrrs' ? [...WRITABLE, 'time'] : WRITABLE;
 
 /** CSRs that are plain 64-bit fields of the window; `even` = bit 0 is always zero. */
 export interface PlainCsr {
