@@ -25,6 +25,7 @@ struct inode;
 struct mount;
 struct vma;
 struct poll_table;
+struct watching;
 
 /*
  * A walk over the memory of a read or write: the user's iovecs, or one kernel buffer. iter_put and
@@ -71,6 +72,7 @@ struct file_ops {
     i64 (*available)(struct file *file); /* bytes a read would find (kqueue); 0: unknown */
     i64 (*lseek)(struct file *file, i64 offset, int whence); /* 0: within the inode's size */
     int (*fsync)(struct file *file);
+    struct watching *(*watching)(struct file *file); /* epoll, kqueue: see opt/watch/watch.h */
 };
 
 /* file->fflags */

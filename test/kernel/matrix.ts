@@ -76,6 +76,7 @@ export const PROGRAMS: Readonly<Record<string, Row>> = {
   'sysv-shm': LINUX,
   threads: LINUX,
   truncate: LINUX,
+  'watch-graphs': { own: 'kqueue is not in Linux' },
 };
 
 export const FOLDER = resolve(import.meta.dirname, '../../guest-programs/tests');

@@ -32,7 +32,7 @@
 #define EPOLLET      (1u << 31)
 #define EPOLL_FLAGS  0xf0000000u /* not events */
 
-#define MAX_DEPTH 5
+#define MAX_NESTS 4 /* as Linux has it */
 #define BATCH     64
 
 struct epoll_event { /* ABI: 16 bytes on riscv64 */
@@ -41,14 +41,13 @@ struct epoll_event { /* ABI: 16 bytes on riscv64 */
 };
 
 struct epoll {
-    struct list items;    /* (watch_mutex) */
-    struct spinlock lock; /* ready lists */
-    struct list ready;    /* (lock) */
-    struct waitq wait;    /* epoll_wait */
+    struct watching items; /* an item by its watcher */
+    struct spinlock lock;  /* ready lists */
+    struct list ready;     /* (lock) */
+    struct waitq wait;     /* epoll_wait */
 };
 
 struct item {
-    struct list link;       /* in ep->items */
     struct list ready_link; /* (ep->lock) empty when not ready */
     struct watcher w;       /* w.file is not counted: w.gone() is called when it is closed */
     struct epoll *ep;
@@ -86,7 +85,6 @@ static void item_free(struct item *item)
     spin_lock(&item->ep->lock);
     list_remove(&item->ready_link);
     spin_unlock(&item->ep->lock);
-    list_remove(&item->link);
     kfree(item);
 }
 
@@ -110,13 +108,13 @@ static long item_new(struct epoll *ep, struct file *file, int fd, const struct e
         return -ENOMEM;
     item->ep = ep;
     item->w.file = file;
+    item->w.by = &ep->items;
     item->w.wake = item_wake;
     item->w.gone = item_file_gone;
     item->fd = fd;
     item->events = ev->events | POLLERR | POLLHUP;
     item->data = ev->data;
     list_init(&item->ready_link);
-    list_push_back(&ep->items, &item->link);
     if (watcher_begin(&item->w, &no_memory) & item->events) {
         mark_ready(item);
         wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
@@ -128,26 +126,10 @@ static long item_new(struct epoll *ep, struct file *file, int fd, const struct e
 
 static struct item *find_item(struct epoll *ep, struct file *file, int fd)
 {
-    list_for_each(item, &ep->items, struct item, link)
+    list_for_each(item, &ep->items.watchers, struct item, w.by_link)
         if (item->w.file == file && item->fd == fd)
             return item;
     return NULL;
-}
-
-/* True if inner watches ep, directly or through other epolls, or if they nest too deep. */
-static bool makes_loop(struct epoll *ep, struct file *inner, int depth)
-{
-    struct epoll *in;
-
-    if (inner->ops != &epoll_fops)
-        return false;
-    in = inner->priv;
-    if (in == ep || depth >= MAX_DEPTH)
-        return true;
-    list_for_each(item, &in->items, struct item, link)
-        if (makes_loop(ep, item->w.file, depth + 1))
-            return true;
-    return false;
 }
 
 static long control(struct epoll *ep, int op, struct file *file, int fd,
@@ -160,7 +142,7 @@ static long control(struct epoll *ep, int op, struct file *file, int fd,
     case EPOLL_CTL_ADD:
         if (item)
             return -EEXIST;
-        loop = makes_loop(ep, file, 1);
+        loop = watch_nests_badly(&ep->items, file, MAX_NESTS);
         BUG_NOTE(epoll_loop, loop);
         return !BUG(epoll_loop) && loop ? -ELOOP : item_new(ep, file, fd, ev);
     case EPOLL_CTL_DEL:
@@ -278,13 +260,24 @@ static void epoll_release(struct file *file)
     struct epoll *ep = file->priv;
 
     mutex_lock(&watch_mutex);
-    while (!list_empty(&ep->items))
-        item_free(list_first(&ep->items, struct item, link));
+    while (!list_empty(&ep->items.watchers))
+        item_free(list_first(&ep->items.watchers, struct item, w.by_link));
     mutex_unlock(&watch_mutex);
     kfree(ep);
 }
 
-static const struct file_ops epoll_fops = {.release = epoll_release, .poll = epoll_poll};
+static struct watching *epoll_watching(struct file *file)
+{
+    struct epoll *ep = file->priv;
+
+    return &ep->items;
+}
+
+static const struct file_ops epoll_fops = {
+    .release = epoll_release,
+    .poll = epoll_poll,
+    .watching = epoll_watching,
+};
 
 long sys_epoll_create1(u64 flags)
 {
@@ -296,7 +289,7 @@ long sys_epoll_create1(u64 flags)
     ep = kzalloc(sizeof(*ep));
     if (!ep)
         return -ENOMEM;
-    list_init(&ep->items);
+    list_init(&ep->items.watchers);
     list_init(&ep->ready);
     spin_init(&ep->lock, "epoll");
     waitq_init(&ep->wait);
@@ -305,6 +298,7 @@ long sys_epoll_create1(u64 flags)
         kfree(ep);
         return -ENOMEM;
     }
+    ep->items.file = f;
     return fd_install(f, (u32)flags);
 }
 

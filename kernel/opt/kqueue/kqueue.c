@@ -30,13 +30,6 @@
 #include "vm.h"
 #include "opt/poll/wait.h"
 
-static const struct file_ops kqueue_fops;
-
-bool kqueue_is(const struct file *f)
-{
-    return f->ops == &kqueue_fops;
-}
-
 static void kqueue_unref(struct kqueue *kq)
 {
     if (atomic_sub(&kq->refs, 1) == 0)
@@ -292,10 +285,18 @@ static void kqueue_release(struct file *file)
     kqueue_unref(kq);
 }
 
+static struct watching *kqueue_watching(struct file *file)
+{
+    struct kqueue *kq = file->priv;
+
+    return &kq->watching;
+}
+
 static const struct file_ops kqueue_fops = {
     .poll = kqueue_poll,
     .available = kqueue_available,
     .release = kqueue_release,
+    .watching = kqueue_watching,
 };
 
 long sys_kqueue1(u64 flags)
@@ -311,6 +312,7 @@ long sys_kqueue1(u64 flags)
     kq->refs = 1;
     kq->table = curproc->files;
     list_init(&kq->knotes);
+    list_init(&kq->watching.watchers);
     list_init(&kq->active);
     spin_init(&kq->lock, "kqueue");
     waitq_init(&kq->wait);
@@ -321,6 +323,7 @@ long sys_kqueue1(u64 flags)
         kfree(kq);
         return -ENOMEM;
     }
+    kq->watching.file = f;
     f->fflags |= FF_NO_PASS | FF_NOT_INHERITED;
     return fd_install(f, (u32)flags);
 }

@@ -13,6 +13,7 @@
 struct kqueue {
     int refs;           /* atomic: its file, and its task while queued */
     struct list knotes; /* (watch_mutex) */
+    struct watching watching;
     struct spinlock lock;
     struct list active;        /* (lock) */
     struct waitq wait;         /* callers of kevent */
@@ -56,4 +57,3 @@ struct filter {
 const struct filter *filter_of(short number);
 void knote_activate(struct knote *n); /* any context */
 void knote_free(struct knote *n);
-bool kqueue_is(const struct file *f);

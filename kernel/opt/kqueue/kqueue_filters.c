@@ -11,7 +11,7 @@
 #include "opt/notify/watches.h"
 #include "opt/poll/wait.h"
 
-#define MAX_DEPTH 8
+#define MAX_NESTS 8
 
 /* READ, WRITE */
 
@@ -42,22 +42,6 @@ static void fd_closed(struct watcher *w, const struct files *table, int fd)
         knote_free(n);
 }
 
-/* True if f watches kq, directly or through other kqueues, or if they nest too deep. */
-static bool makes_loop(struct kqueue *kq, const struct file *f, int depth)
-{
-    struct kqueue *in;
-
-    if (!kqueue_is(f))
-        return false;
-    in = f->priv;
-    if (in == kq || depth >= MAX_DEPTH)
-        return true;
-    list_for_each(n, &in->knotes, struct knote, link)
-        if (n->w.file && makes_loop(kq, n->w.file, depth + 1))
-            return true;
-    return false;
-}
-
 static long watch_file(struct knote *n, struct file *f, void (*wake)(struct watcher *w, u32 events),
                        u32 *bits)
 {
@@ -67,6 +51,7 @@ static long watch_file(struct knote *n, struct file *f, void (*wake)(struct watc
     n->w.gone = file_gone;
     n->w.fd_closed = fd_closed;
     n->w.file = f;
+    n->w.by = &n->kq->watching;
     *bits = watcher_begin(&n->w, &no_memory);
     return no_memory ? -ENOMEM : 0;
 }
@@ -76,7 +61,7 @@ static long file_attach(struct knote *n, struct file *f)
     u32 bits;
     long err;
 
-    if (makes_loop(n->kq, f, 0))
+    if (watch_nests_badly(&n->kq->watching, f, MAX_NESTS))
         return -EINVAL;
     err = watch_file(n, f, file_wakes, &bits);
     if (!err && bits & wanted_bits(n))

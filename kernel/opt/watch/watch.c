@@ -37,6 +37,68 @@ static void hang_on(struct poll_table *pt, struct waitq *queue)
     waitq_add(queue, &q->waiter);
 }
 
+/* More than the length of any path: the search has found a loop, or no end within its bound. */
+#define NO_END 1000
+
+static u64 searches; /* (watch_mutex) */
+
+/*
+ * The edges of the longest path that starts at w, or NO_END if one has more than room edges or
+ * reaches loop. Each file is searched once, however many paths lead to it. A file that is being
+ * searched already says NO_END: it is on a loop (of a kernel with the bug epoll_loop).
+ */
+static int edges_below(struct watching *w, const struct watching *loop, int room)
+{
+    int longest = 0;
+
+    if (w == loop || room < 0)
+        return NO_END;
+    if (w->below.search == searches)
+        return w->below.edges;
+    w->below.search = searches;
+    w->below.edges = NO_END;
+    list_for_each(to, &w->watchers, struct watcher, by_link) {
+        if (to->file->ops->watching) {
+            int edges = 1 + edges_below(to->file->ops->watching(to->file), loop, room - 1);
+
+            longest = MAX(longest, edges);
+        }
+    }
+    w->below.edges = longest;
+    return longest;
+}
+
+/* The same for the longest path that ends at w; a loop has been searched below. */
+static int edges_above(struct watching *w, int room)
+{
+    int longest = 0;
+
+    if (room < 0)
+        return NO_END;
+    if (w->above.search == searches)
+        return w->above.edges;
+    w->above.search = searches;
+    w->above.edges = NO_END;
+    list_for_each(from, &w->file->watches, struct watcher, link) {
+        int edges = 1 + edges_above(from->by, room - 1);
+
+        longest = MAX(longest, edges);
+    }
+    w->above.edges = longest;
+    return longest;
+}
+
+bool watch_nests_badly(struct watching *by, struct file *file, int max)
+{
+    int room = max - 1;
+
+    if (!file->ops->watching)
+        return false;
+    searches++;
+    room -= edges_below(file->ops->watching(file), by, room);
+    return room < 0 || edges_above(by, room) > room;
+}
+
 u32 watcher_begin(struct watcher *w, bool *no_memory)
 {
     u32 bits;
@@ -44,6 +106,7 @@ u32 watcher_begin(struct watcher *w, bool *no_memory)
     w->pt = (struct poll_table){.add = hang_on};
     w->queues = NULL;
     list_push_back(&w->file->watches, &w->link);
+    list_push_back(&w->by->watchers, &w->by_link);
     bits = file_poll(w->file, &w->pt);
     *no_memory = w->pt.failed;
     return bits;
@@ -58,6 +121,7 @@ void watcher_end(struct watcher *w)
         waitq_remove(&q->waiter);
         kfree(q);
     }
+    list_remove(&w->by_link);
     list_remove(&w->link);
 }
 
