@@ -43,8 +43,7 @@ static int unwatch(bool epoll, int by, int fd, short filter)
     struct kevent change;
 
     EV_SET(&change, fd, filter, EV_DELETE, 0, 0, NULL);
-    return (epoll ? epoll_ctl(by, EPOLL_CTL_DEL, fd, NULL)
-                  : kevent(by, &change, 1, NULL, 0, NULL))
+    return (epoll ? epoll_ctl(by, EPOLL_CTL_DEL, fd, NULL) : kevent(by, &change, 1, NULL, 0, NULL))
                ? errno
                : 0;
 }

@@ -4,6 +4,7 @@
 #include "driver.h"
 #include "list.h"
 #include "lock.h"
+#include "optional.h"
 
 extern struct mutex driver_lock; /* binding and unbinding; outside of all locks of drivers */
 extern const struct driver_row __drivers_start[], __drivers_end[];
@@ -43,29 +44,14 @@ int probe_any(struct device *dev);                    /* with the first driver t
 int device_release(struct device *dev, bool is_lost); /* from its driver */
 struct device *device_find(const struct bus *bus, const char *name);
 /* opt/hotplug */
-#ifdef CONFIG_HOTPLUG
-void device_may_go(struct device *dev); /* once, before dev_lost */
+/* Once, before dev_lost. */
+OPTIONAL(CONFIG_HOTPLUG, void, device_may_go, (struct device *dev))
 /* Puts operations in front of *ops that answer -ENODEV when the device has gone. */
-int node_gate_open(struct device *dev, const char *name, const struct file_ops **ops, void *priv);
-void node_gate_close(const struct file_ops *gate);
-#else
-static inline void device_may_go(struct device *dev) {}
-static inline int node_gate_open(struct device *dev, const char *name, const struct file_ops **ops,
-                                 void *priv)
-{
-    return 0;
-}
-static inline void node_gate_close(const struct file_ops *gate) {}
-#endif
+OPTIONAL(CONFIG_HOTPLUG, int, node_gate_open,
+         (struct device *dev, const char *name, const struct file_ops **ops, void *priv), 0)
+OPTIONAL(CONFIG_HOTPLUG, void, node_gate_close, (const struct file_ops *gate))
 /* opt/lateprobe: the device is probed by probe_late_devices() instead of now. */
-#ifdef CONFIG_LATE_PROBE
-bool probe_is_late(const struct device *dev);
-#else
-static inline bool probe_is_late(const struct device *dev)
-{
-    return false;
-}
-#endif
+OPTIONAL(CONFIG_LATE_PROBE, bool, probe_is_late, (const struct device *dev), false)
 /* opt/sysfs */
 int device_bind(const struct bus *bus, const char *driver, const char *device);
 int device_unbind(const struct bus *bus, const char *driver, const char *device);

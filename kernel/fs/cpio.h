@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fs/namei.h"
+#include "optional.h"
 
 /* Most bytes that a part of a member other than its contents may have. */
 #define PART_MAX 0x8000
@@ -45,20 +46,10 @@ bool cpio_fill(struct archive *a, u64 n);
 const u8 *cpio_take(struct archive *a, u64 n); /* n of the ready bytes */
 
 /* opt/links: hard links, members with one inode number, and symbolic links. */
-#ifdef CONFIG_LINKS
 /* 1: m is a link and made, *out is its inode; 0: no link; -errno. */
-int cpio_make_link(struct archive *a, struct walk *w, struct member *m, struct inode **out);
-void cpio_remember_link(struct archive *a, const struct member *m, struct inode *inode);
-void cpio_forget_links(struct archive *a);
-#else
-static inline int cpio_make_link(struct archive *a, struct walk *w, struct member *m,
-                                 struct inode **out)
-{
-    return S_ISLNK(m->f[MODE]) ? -ENOSYS : 0;
-}
-static inline void cpio_remember_link(struct archive *a, const struct member *m,
-                                      struct inode *inode)
-{
-}
-static inline void cpio_forget_links(struct archive *a) {}
-#endif
+OPTIONAL(CONFIG_LINKS, int, cpio_make_link,
+         (struct archive *a, struct walk *w, struct member *m, struct inode **out),
+         S_ISLNK(m->f[MODE]) ? -ENOSYS : 0)
+OPTIONAL(CONFIG_LINKS, void, cpio_remember_link,
+         (struct archive *a, const struct member *m, struct inode *inode))
+OPTIONAL(CONFIG_LINKS, void, cpio_forget_links, (struct archive *a))

@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "fs.h"
+#include "optional.h"
 
 #define WALK_PARENT (1u << 8) /* stop before the last component and leave it in name */
 
@@ -43,27 +44,11 @@ static inline void walk_forget_dir(struct walk *w)
 }
 
 /* opt/links */
-#ifdef CONFIG_LINKS
 /* Called after walk_begin: restricts the walk from here on. */
-int walk_restrict(struct walk *w, const struct path *base, u32 resolve);
-int walk_follow(struct walk *w, struct inode *link);
-#else
-static inline int walk_restrict(struct walk *w, const struct path *base, u32 resolve)
-{
-    return 0;
-}
-static inline int walk_follow(struct walk *w, struct inode *link)
-{
-    return -ELOOP;
-}
-#endif
+OPTIONAL(CONFIG_LINKS, int, walk_restrict, (struct walk *w, const struct path *base, u32 resolve),
+         0)
+OPTIONAL(CONFIG_LINKS, int, walk_follow, (struct walk *w, struct inode *link), -ELOOP)
 
 /* opt/procfs: the absolute path that /proc/self/fd will show for name opened at base; kfree. */
-#ifdef CONFIG_PROCFS
-char *shown_path(const struct path *base, const char *name, bool linked, u32 flags);
-#else
-static inline char *shown_path(const struct path *base, const char *name, bool linked, u32 flags)
-{
-    return kstrdup(name);
-}
-#endif
+OPTIONAL(CONFIG_PROCFS, char *, shown_path,
+         (const struct path *base, const char *name, bool linked, u32 flags), kstrdup(name))

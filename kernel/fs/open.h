@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fs.h"
+#include "optional.h"
 
 int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out);
 /* The same with the RESOLVE_* of namei.h. */
@@ -47,18 +48,9 @@ long truncate_inode(struct inode *inode, i64 size);
 int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
 
 /* opt/fileio */
-#ifdef CONFIG_FILEIO
-int make_tmpfile(struct path *at, u32 mode);
+OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path *at, u32 mode), -EOPNOTSUPP)
 int regular_fsync(struct file *file);
 int dir_fsync(struct file *file);
-#else
-static inline int make_tmpfile(struct path *at, u32 mode)
-{
-    return -EOPNOTSUPP;
-}
-#define regular_fsync NULL
-#define dir_fsync     NULL
-#endif
 
 struct open_how { /* ABI; grows */
     u64 flags, mode, resolve;

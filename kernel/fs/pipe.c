@@ -198,8 +198,8 @@ const struct file_ops pipe_fops = {
     .release = pipe_release,
     .read = pipe_read,
     .write = pipe_write,
-    .poll = pipe_poll,
-    .available = pipe_available,
+    .poll = IF_OPTION(CONFIG_POLL, pipe_poll),
+    .available = IF_OPTION(CONFIG_POLL, pipe_available),
     .ioctl = pipe_ioctl,
 };
 

@@ -3,6 +3,7 @@
 
 #include "abi/errno.h"
 #include "fs.h"
+#include "optional.h"
 
 struct pipe {
     struct mutex lock;
@@ -29,20 +30,9 @@ i64 pipe_make_room(struct pipe *p, u64 need, u64 wanted);
 i64 pipe_add(struct pipe *p, struct iter *from);
 u64 pipe_room(const struct pipe *p);
 /* opt/poll */
-#ifdef CONFIG_POLL
 u32 pipe_poll(struct file *file, struct poll_table *pt);
 i64 pipe_available(struct file *file);
-#else
-#define pipe_poll      NULL
-#define pipe_available NULL
-#endif
 /* opt/fifo */
-#ifdef CONFIG_FIFO
 extern const struct file_ops fifo_fops;
-long pipe_fcntl_size(struct file *f, bool set, u64 size); /* F_SETPIPE_SZ, F_GETPIPE_SZ */
-#else
-static inline long pipe_fcntl_size(struct file *f, bool set, u64 size)
-{
-    return -EINVAL;
-}
-#endif
+/* F_SETPIPE_SZ, F_GETPIPE_SZ. */
+OPTIONAL(CONFIG_FIFO, long, pipe_fcntl_size, (struct file *f, bool set, u64 size), -EINVAL)

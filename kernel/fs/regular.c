@@ -69,7 +69,7 @@ static const struct file_ops regular_fops = {
     .read = regular_read,
     .write = regular_write,
     .mmap = regular_mmap,
-    .fsync = regular_fsync,
+    .fsync = IF_OPTION(CONFIG_FILEIO, regular_fsync),
 };
 
 static i64 dir_read(struct file *file, struct iter *to, i64 *pos)
@@ -83,7 +83,8 @@ static i64 dir_lseek(struct file *file, i64 offset, int whence)
     return offset < 0 ? offset : (file->pos = offset);
 }
 
-static const struct file_ops dir_fops = {.read = dir_read, .lseek = dir_lseek, .fsync = dir_fsync};
+static const struct file_ops dir_fops = {
+    .read = dir_read, .lseek = dir_lseek, .fsync = IF_OPTION(CONFIG_FILEIO, dir_fsync)};
 
 static int no_open(struct inode *inode, struct file *file)
 {

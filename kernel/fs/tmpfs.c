@@ -159,16 +159,16 @@ static void tmpfs_evict(struct inode *inode)
 const struct inode_ops tmpfs_ops = {
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
-    .name = tmpfs_name,
-    .readdir = tmpfs_readdir,
+    .name = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_name),
+    .readdir = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_readdir),
     .create = tmpfs_create,
-    .symlink = tmpfs_symlink,
-    .link = tmpfs_link,
+    .symlink = IF_OPTION(CONFIG_LINKS, tmpfs_symlink),
+    .link = IF_OPTION(CONFIG_LINKS, tmpfs_link),
     .unlink = tmpfs_unlink,
-    .rename = tmpfs_rename,
-    .exchange = tmpfs_exchange,
-    .readlink = tmpfs_readlink,
-    .is_empty = tmpfs_is_empty,
+    .rename = IF_OPTION(CONFIG_LINKS, tmpfs_rename),
+    .exchange = IF_OPTION(CONFIG_LINKS, tmpfs_exchange),
+    .readlink = IF_OPTION(CONFIG_LINKS, tmpfs_readlink),
+    .is_empty = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_is_empty),
     .truncate = tmpfs_truncate,
     .xattrs = tmpfs_xattrs,
     .evict = tmpfs_evict,
@@ -180,7 +180,8 @@ static void tmpfs_umount(struct super *sb)
     kfree(sb);
 }
 
-static const struct super_ops tmpfs_super_ops = {.statfs = tmpfs_statfs, .umount = tmpfs_umount};
+static const struct super_ops tmpfs_super_ops = {
+    .statfs = IF_OPTION(CONFIG_ATTRIBUTES, tmpfs_statfs), .umount = tmpfs_umount};
 
 struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
 {

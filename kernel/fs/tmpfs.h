@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fs.h"
+#include "optional.h"
 
 extern struct fs_type tmpfs_type, devfs_type, debugfs_type;
 extern const struct inode_ops tmpfs_ops;
@@ -17,14 +18,8 @@ struct tmpfs_options {
     u32 mode, uid, gid;
 };
 /* opt/mounts: changes them as "size=64m,mode=0755,..." says; -EINVAL for what Linux refuses. */
-#ifdef CONFIG_MOUNTS
-int tmpfs_parse(const char *text, struct tmpfs_options *o);
-#else
-static inline int tmpfs_parse(const char *text, struct tmpfs_options *o)
-{
-    return *text ? -EINVAL : 0;
-}
-#endif
+OPTIONAL(CONFIG_MOUNTS, int, tmpfs_parse, (const char *text, struct tmpfs_options *o),
+         *text ? -EINVAL : 0)
 /* Limits a tmpfs from now on to half of RAM, or to its present contents if those are larger. */
 void tmpfs_limit(struct super *sb);
 

@@ -4,6 +4,7 @@
 #include "abi/errno.h"
 #include "opt/xattr/xattr.h"
 #include "fs/tmpfs.h"
+#include "optional.h"
 
 struct entry {
     struct entry *next;
@@ -31,32 +32,13 @@ void tmpfs_remove(struct inode *dir, struct entry **at);
 int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
 int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode);
 
-#ifdef CONFIG_TRUNCATE
-int tmpfs_truncate(struct inode *inode, i64 size);
-#else
-static inline int tmpfs_truncate(struct inode *inode, i64 size)
-{
-    return -EINVAL;
-}
-#endif
+OPTIONAL(CONFIG_TRUNCATE, int, tmpfs_truncate, (struct inode *inode, i64 size), -EINVAL)
 
-#ifdef CONFIG_DIRECTORIES
+/* opt/directories, opt/attributes, opt/links */
 int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink);
 bool tmpfs_is_empty(struct inode *dir);
 int tmpfs_name(struct inode *dir, char *buf);
-#else
-#define tmpfs_readdir  NULL
-#define tmpfs_is_empty NULL
-#define tmpfs_name     NULL
-#endif
-
-#ifdef CONFIG_ATTRIBUTES
 int tmpfs_statfs(struct super *sb, struct statfs64 *out);
-#else
-#define tmpfs_statfs NULL
-#endif
-
-#ifdef CONFIG_LINKS
 int tmpfs_symlink(struct inode *dir, const char *name, const char *target);
 int tmpfs_link(struct inode *dir, const char *name, struct inode *inode);
 i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n);
@@ -64,10 +46,3 @@ int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struc
                  const char *new, struct inode *target);
 int tmpfs_exchange(struct inode *from, const char *old, struct inode *inode, struct inode *to,
                    const char *new, struct inode *target);
-#else
-#define tmpfs_symlink  NULL
-#define tmpfs_link     NULL
-#define tmpfs_readlink NULL
-#define tmpfs_rename   NULL
-#define tmpfs_exchange NULL
-#endif

@@ -4,6 +4,7 @@
  * returns 0 / NULL when memory is short or failure injection strikes.
  */
 #pragma once
+#include "optional.h"
 #include "types.h"
 #include "list.h"
 #include "memlayout.h"
@@ -56,11 +57,7 @@ struct kmalloc_stats {
 bool kmalloc_stats(int class, struct kmalloc_stats *out);
 
 /* Allocation failure injection: the n-th allocation of a thread fails (opt/failinject/fail.c). */
-#ifdef CONFIG_FAULT_INJECTION
-bool should_fail_alloc(void);
-#else
-#define should_fail_alloc() false
-#endif
+OPTIONAL(CONFIG_FAULT_INJECTION, bool, should_fail_alloc, (void), false)
 
 void page_init(pa_t ram_start, pa_t ram_end);
 void page_add_range(pa_t start, pa_t end); /* hand RAM to the allocator */

@@ -1,6 +1,7 @@
 /* Starting and stopping the machine: boot/. */
 #pragma once
 #include "types.h"
+#include "optional.h"
 
 /* The initramfs as the boot loader left it in RAM; size 0 when there is none. Stays reserved. */
 extern const void *initrd_start;
@@ -24,15 +25,7 @@ void host_mark(u32 number); /* a moment for the host: run --snapshot-at marker:N
         __attribute__((used, section(".initcalls"), aligned(8))) = fn
 
 /* opt/fwcfg */
-#ifdef CONFIG_FW_CFG
-void take_program(void);
-#else
-static inline void take_program(void) {}
-#endif
+OPTIONAL(CONFIG_FW_CFG, void, take_program, (void))
 
 /* opt/failinject: arms the current thread with fail_nth=N of the command line. */
-#ifdef CONFIG_FAULT_INJECTION
-void fail_first_program(void);
-#else
-static inline void fail_first_program(void) {}
-#endif
+OPTIONAL(CONFIG_FAULT_INJECTION, void, fail_first_program, (void))

@@ -26,6 +26,7 @@
 #include "irq.h"
 #include "taskq.h"
 #include "wait.h"
+#include "optional.h"
 
 struct binding;
 struct device;
@@ -118,11 +119,7 @@ u64 dma_addr(const void *buf); /* the address of buf for the device */
 /* True from step 1 of the removal on. Every sleep of a driver tests it in its condition. */
 bool dev_gone(const struct device *dev);
 /* The hardware is no longer there (its registers read as all ones). Any context. */
-#ifdef CONFIG_HOTPLUG
-void dev_lost(struct device *dev);
-#else
-static inline void dev_lost(struct device *dev) {}
-#endif
+OPTIONAL(CONFIG_HOTPLUG, void, dev_lost, (struct device *dev))
 
 /* A reference to the binding, for users without an open file: a mounted disk. */
 struct binding *binding_get(struct binding *b);
@@ -135,11 +132,7 @@ void binding_leave(struct binding *b);
 
 void drivers_probe(void);
 /* opt/lateprobe: probes the devices that "probe_late" names. */
-#ifdef CONFIG_LATE_PROBE
-void probe_late_devices(void);
-#else
-static inline void probe_late_devices(void) {}
-#endif
+OPTIONAL(CONFIG_LATE_PROBE, void, probe_late_devices, (void))
 /*
  * Adds the device of this name, or marks it present again, and tries to bind it: to the driver of
  * row, or with 0 to the first that matches. NULL: no memory. (driver_lock)

@@ -18,6 +18,7 @@
 #include "file.h"
 #include "poll.h"
 #include "vm.h"
+#include "optional.h"
 
 #define NAME_LEN_MAX 255
 #define PATH_LEN_MAX 4096
@@ -231,14 +232,8 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
 
 /* 4 read, 2 write, 1 execute or search. Without opt/credentials all processes are the superuser's.
  */
-#ifdef CONFIG_CREDENTIALS
-int inode_access(const struct inode *inode, u32 want);
-#else
-static inline int inode_access(const struct inode *inode, u32 want)
-{
-    return want & 1 && !S_ISDIR(inode->mode) && !(inode->mode & 0111) ? -EACCES : 0;
-}
-#endif
+OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 want),
+         want & 1 && !S_ISDIR(inode->mode) && !(inode->mode & 0111) ? -EACCES : 0)
 
 /* mount.c */
 void fs_register(struct fs_type *type);
@@ -267,24 +262,10 @@ int page_cache_mmap(struct file *file, struct vma *vma);
 int fs_sync_all(void);
 int page_cache_punch(struct inode *inode, i64 from,
                      i64 to); /* the bytes read as zeros from now on */
-#ifdef CONFIG_FILEIO
 /* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */
-i64 page_cache_seek(struct inode *inode, i64 pos, bool data);
-#else
-static inline i64 page_cache_seek(struct inode *inode, i64 pos, bool data)
-{
-    return -EINVAL;
-}
-#endif
+OPTIONAL(CONFIG_FILEIO, i64, page_cache_seek, (struct inode *inode, i64 pos, bool data), -EINVAL)
 /* opt/block: writes dirty pages to the disk behind the file. */
-#ifdef CONFIG_BLOCK
-int page_cache_flush(struct inode *inode);
-#else
-static inline int page_cache_flush(struct inode *inode)
-{
-    return 0;
-}
-#endif
+OPTIONAL(CONFIG_BLOCK, int, page_cache_flush, (struct inode *inode), 0)
 
 /* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
 void fs_init(void);

@@ -15,6 +15,7 @@
 #pragma once
 #include "types.h"
 #include "abi/kcov-device.h"
+#include "optional.h"
 
 struct thread;
 struct work_origin;
@@ -45,30 +46,31 @@ struct kcov_thread {
     struct kcov_context section;
 };
 
-#ifdef CONFIG_KCOV
-void kcov_init(void); /* after devfs and debugfs exist: finds the device, makes the node */
-void kcov_init_hart(void);
-void kcov_thread_start(struct thread *child, struct thread *parent);
-void kcov_thread_exit(struct thread *t); /* t is the current thread */
+/* After devfs and debugfs exist: finds the device, makes the node. */
+OPTIONAL(CONFIG_KCOV, void, kcov_init, (void))
+OPTIONAL(CONFIG_KCOV, void, kcov_init_hart, (void))
+OPTIONAL(CONFIG_KCOV, void, kcov_thread_start, (struct thread *child, struct thread *parent))
+/* t is the current thread. */
+OPTIONAL(CONFIG_KCOV, void, kcov_thread_exit, (struct thread *t))
 /* Uninstrumented; interrupts are off. next is about to run on this hart. */
-void kcov_switch(struct thread *next);
+OPTIONAL(CONFIG_KCOV, void, kcov_switch, (struct thread *next))
 /* Uninstrumented; called by trap/entry.S around every interrupt (also nested). */
-void kcov_irq_enter(void);
-void kcov_irq_leave(void);
+OPTIONAL(CONFIG_KCOV, void, kcov_irq_enter, (void))
+OPTIONAL(CONFIG_KCOV, void, kcov_irq_leave, (void))
 
 /* Uninstrumented; around the body of schedule(). Linux does not trace context switches. */
-void kcov_sched_enter(void);
-void kcov_sched_leave(void);
+OPTIONAL(CONFIG_KCOV, void, kcov_sched_enter, (void))
+OPTIONAL(CONFIG_KCOV, void, kcov_sched_leave, (void))
 
 /* Contexts hold the number of the running system call, for reports of the host. */
 static inline void kcov_syscall_enter(struct kcov_thread *k, u64 number)
 {
-    if (unlikely(k->live != NULL))
+    if (HAS_OPTION(CONFIG_KCOV) && unlikely(k->live != NULL))
         k->live->syscall = (u32)number;
 }
 static inline void kcov_syscall_leave(struct kcov_thread *k)
 {
-    if (unlikely(k->live != NULL))
+    if (HAS_OPTION(CONFIG_KCOV) && unlikely(k->live != NULL))
         k->live->syscall = ~0U;
 }
 
@@ -77,80 +79,23 @@ static inline void kcov_syscall_leave(struct kcov_thread *k)
  * interrupt. softirq: the work was deferred and runs at the end of an interrupt; false in an
  * interrupt means its handler itself, where Linux does not record. No-ops without a listener.
  */
-void kcov_remote_enter(const struct work_origin *origin, bool softirq);
-void kcov_remote_leave(void);
+OPTIONAL(CONFIG_KCOV, void, kcov_remote_enter, (const struct work_origin *origin, bool softirq))
+OPTIONAL(CONFIG_KCOV, void, kcov_remote_leave, (void))
 /* linux: the handle to store in background work, 0 outside threads. */
-u64 kcov_common_handle(struct thread *t);
+OPTIONAL(CONFIG_KCOV, u64, kcov_common_handle, (struct thread *t), 0)
 
 /*
  * Sections of a driver. OpenBSD and NetBSD name a remote by (subsystem, id): register it at attach.
  * Linux names it by a handle alone, which is the id here; nothing is registered beforehand.
  * Interrupt or thread context; sections do not nest.
  */
-void kcov_remote_register(u64 subsystem, u64 id);   /* thread context; may sleep; idempotent */
-void kcov_remote_unregister(u64 subsystem, u64 id); /* waits for open sections */
-void kcov_section_enter(u64 subsystem, u64 id);
-void kcov_section_leave(void);
+/* Thread context; may sleep; idempotent. */
+OPTIONAL(CONFIG_KCOV, void, kcov_remote_register, (u64 subsystem, u64 id))
+/* Waits for open sections. */
+OPTIONAL(CONFIG_KCOV, void, kcov_remote_unregister, (u64 subsystem, u64 id))
+OPTIONAL(CONFIG_KCOV, void, kcov_section_enter, (u64 subsystem, u64 id))
+OPTIONAL(CONFIG_KCOV, void, kcov_section_leave, (void))
 
 /* netbsd: the current descriptor records nothing in between; not counted, must not be nested. */
-void kcov_silence_enter(void);
-void kcov_silence_leave(void);
-#else
-static inline void kcov_init(void) {}
-static inline void kcov_init_hart(void) {}
-static inline void kcov_thread_start(struct thread *c, struct thread *p)
-{
-    (void)c;
-    (void)p;
-}
-static inline void kcov_thread_exit(struct thread *t)
-{
-    (void)t;
-}
-static inline void kcov_switch(struct thread *t)
-{
-    (void)t;
-}
-static inline void kcov_irq_enter(void) {}
-static inline void kcov_irq_leave(void) {}
-static inline void kcov_sched_enter(void) {}
-static inline void kcov_sched_leave(void) {}
-static inline void kcov_syscall_enter(struct kcov_thread *k, u64 n)
-{
-    (void)k;
-    (void)n;
-}
-static inline void kcov_syscall_leave(struct kcov_thread *k)
-{
-    (void)k;
-}
-static inline void kcov_remote_enter(const struct work_origin *o, bool s)
-{
-    (void)o;
-    (void)s;
-}
-static inline void kcov_remote_leave(void) {}
-static inline u64 kcov_common_handle(struct thread *t)
-{
-    (void)t;
-    return 0;
-}
-static inline void kcov_remote_register(u64 s, u64 id)
-{
-    (void)s;
-    (void)id;
-}
-static inline void kcov_remote_unregister(u64 s, u64 id)
-{
-    (void)s;
-    (void)id;
-}
-static inline void kcov_section_enter(u64 s, u64 id)
-{
-    (void)s;
-    (void)id;
-}
-static inline void kcov_section_leave(void) {}
-static inline void kcov_silence_enter(void) {}
-static inline void kcov_silence_leave(void) {}
-#endif
+OPTIONAL(CONFIG_KCOV, void, kcov_silence_enter, (void))
+OPTIONAL(CONFIG_KCOV, void, kcov_silence_leave, (void))

@@ -9,6 +9,7 @@
 #pragma once
 #include "types.h"
 #include "list.h"
+#include "optional.h"
 
 struct cpu;
 struct thread;
@@ -56,15 +57,10 @@ void mutex_unlock(struct mutex *m);
 bool mutex_held(const struct mutex *m);
 
 /* Lock-order checking; empty unless CONFIG_LOCKDEBUG. */
-#ifdef CONFIG_LOCKDEBUG
-void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool sleeps);
-void lockdebug_release(const void *lock);
-void lockdebug_assert_may_sleep(void);
-#else
-#define lockdebug_acquire(class, name, lock, sleeps) ((void)0)
-#define lockdebug_release(lock)                      ((void)0)
-#define lockdebug_assert_may_sleep()                 ((void)0)
-#endif
+OPTIONAL(CONFIG_LOCKDEBUG, void, lockdebug_acquire,
+         (u32 *class, const char *name, const void *lock, bool sleeps))
+OPTIONAL(CONFIG_LOCKDEBUG, void, lockdebug_release, (const void *lock))
+OPTIONAL(CONFIG_LOCKDEBUG, void, lockdebug_assert_may_sleep, (void))
 
 /* Atomics with acquire and release order; add mb() where a store must precede a later load. */
 #define atomic_load(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)

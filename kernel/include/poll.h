@@ -9,6 +9,7 @@
 
 #include "types.h"
 #include "wait.h"
+#include "optional.h"
 
 #define POLLIN     0x0001
 #define POLLPRI    0x0002
@@ -42,10 +43,8 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
 }
 
 /* opt/watch: the watchers of a file, which may end. */
-#ifdef CONFIG_WATCH
-void watch_release(struct file *file);                                      /* file_put's part */
-void watch_fd_closed(struct file *file, const struct files *table, int fd); /* close(2)'s part */
-#else
-static inline void watch_release(struct file *file) {}
-static inline void watch_fd_closed(struct file *file, const struct files *table, int fd) {}
-#endif
+/* file_put's part. */
+OPTIONAL(CONFIG_WATCH, void, watch_release, (struct file *file))
+/* close(2)'s part. */
+OPTIONAL(CONFIG_WATCH, void, watch_fd_closed,
+         (struct file *file, const struct files *table, int fd))

@@ -14,6 +14,7 @@
 #include "timeout.h"
 #include "trap.h"
 #include "kcov.h"
+#include "optional.h"
 
 struct vm;
 struct file;
@@ -113,11 +114,8 @@ struct thread {
 
 /* opt/kqueue: observers of a process hear of its events. */
 enum proc_event { PROC_FORKED, PROC_EXECUTED, PROC_EXITED, PROC_SIGNALLED };
-#ifdef CONFIG_KQUEUE
-void proc_tell(struct proc *p, enum proc_event what, i64 data); /* proc_lock held */
-#else
-static inline void proc_tell(struct proc *p, enum proc_event what, i64 data) {}
-#endif
+/* proc_lock is held. */
+OPTIONAL(CONFIG_KQUEUE, void, proc_tell, (struct proc *p, enum proc_event what, i64 data))
 
 #define RLIM_COUNT 16
 struct rlimit64 {
@@ -234,16 +232,10 @@ static inline void sched_relax(void)
         sched_yield();
 }
 #define SLICE_TICKS (TICKS_PER_SEC / 100)
-#ifdef CONFIG_PRIORITY
-u64 sched_slice(const struct thread *t); /* ticks, by its nice value */
-void sched_inherit(struct thread *child, const struct thread *parent); /* nice value and policy */
-#else
-static inline u64 sched_slice(const struct thread *t)
-{
-    return SLICE_TICKS;
-}
-static inline void sched_inherit(struct thread *child, const struct thread *parent) {}
-#endif
+/* Ticks, by its nice value. */
+OPTIONAL(CONFIG_PRIORITY, u64, sched_slice, (const struct thread *t), SLICE_TICKS)
+/* Nice value and policy. */
+OPTIONAL(CONFIG_PRIORITY, void, sched_inherit, (struct thread *child, const struct thread *parent))
 void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */

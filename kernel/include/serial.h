@@ -6,6 +6,7 @@
 #pragma once
 
 #include "types.h"
+#include "optional.h"
 
 struct device;
 struct proc;
@@ -34,11 +35,7 @@ struct termios { /* ABI */
 };
 
 /* opt/terminal: processes and their terminals. */
-#ifdef CONFIG_TERMINAL
-void tty_give_console(struct proc *p); /* ^C reaches the first process */
+/* ^C reaches the first process. */
+OPTIONAL(CONFIG_TERMINAL, void, tty_give_console, (struct proc *p))
 /* A session leader exits: SIGHUP to the foreground group; the terminal is free again. */
-void tty_session_exit(struct proc *p);
-#else
-static inline void tty_give_console(struct proc *p) {}
-static inline void tty_session_exit(struct proc *p) {}
-#endif
+OPTIONAL(CONFIG_TERMINAL, void, tty_session_exit, (struct proc *p))

@@ -7,6 +7,7 @@
 #pragma once
 #include "types.h"
 #include "list.h"
+#include "optional.h"
 
 /*
  * The origin of deferred work. Ids are never reused, so the work may outlive its process: it then
@@ -52,13 +53,9 @@ void taskq_barrier(struct taskq *q);
 void task_run(const struct task *t, bool softirq);
 
 /* opt/toyusb */
-#ifdef CONFIG_TOYUSB
 /* Run t->fn at the end of the current interrupt (or at once when there is none), no sleeping. */
 void softirq_raise(struct task *t);
-void softirq_run(void);
-#else
-static inline void softirq_run(void) {}
-#endif
+OPTIONAL(CONFIG_TOYUSB, void, softirq_run, (void))
 
 /* The origin that this thread's deferred work would carry. */
 void work_origin_capture(struct work_origin *origin);

@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "memlayout.h"
 #include "taskq.h"
+#include "optional.h"
 
 struct file;
 struct vm;
@@ -30,18 +31,11 @@ struct vm_object {
     u64 round;         /* number of vm_object_revoke() calls */
 };
 /* opt/revoke. Without it a mapping keeps the pages that it has. */
-#ifdef CONFIG_REVOKE
-void vm_object_init(struct vm_object *object);
-void vm_object_add(struct vma *vma, struct vm_object *object);
-void vm_object_remove(struct vma *vma);
+OPTIONAL(CONFIG_REVOKE, void, vm_object_init, (struct vm_object *object))
+OPTIONAL(CONFIG_REVOKE, void, vm_object_add, (struct vma *vma, struct vm_object *object))
+OPTIONAL(CONFIG_REVOKE, void, vm_object_remove, (struct vma *vma))
 /* Every mapping of bytes from..to (page-aligned) faults again, private copies too; may sleep. */
-void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
-#else
-static inline void vm_object_init(struct vm_object *object) {}
-static inline void vm_object_add(struct vma *vma, struct vm_object *object) {}
-static inline void vm_object_remove(struct vma *vma) {}
-static inline void vm_object_revoke(struct vm_object *object, u64 from, u64 to) {}
-#endif
+OPTIONAL(CONFIG_REVOKE, void, vm_object_revoke, (struct vm_object *object, u64 from, u64 to))
 
 /* vma->prot and access bits; the values of PROT_READ etc. */
 #define VM_READ  1
@@ -133,14 +127,7 @@ int vm_fault(struct vm *vm, va_t va, u32 access);
  * oom.c: a fault found no memory. True: a process is being killed for it, maybe this one, so the
  * caller may retry the fault; false: only process 1 is left. May sleep.
  */
-#ifdef CONFIG_OOM
-bool oom_kill(void);
-#else
-static inline bool oom_kill(void)
-{
-    return false;
-}
-#endif
+OPTIONAL(CONFIG_OOM, bool, oom_kill, (void), false)
 /* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
 void vm_zap(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown(struct vm *vm, va_t start, va_t end);

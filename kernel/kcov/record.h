@@ -2,6 +2,7 @@
 #pragma once
 #include "types.h"
 #include "abi/kcov-device.h"
+#include "optional.h"
 
 /* Called by hooks.S with the operands where the compiler left them. */
 void kcov_record_pc(u64 unused0, u64 unused1, struct kcov_context *ctx, u64 pc);
@@ -10,15 +11,8 @@ void kcov_record_cmp(u64 arg0, u64 arg1, struct kcov_context *ctx, u64 pc, u64 k
 enum kcov_verdict { KCOV_SEEN_NEW, KCOV_SEEN_KNOWN, KCOV_SEEN_FULL, KCOV_SEEN_LIMIT };
 
 /* Each node that is compared takes one of *steps; with none left the answer is KCOV_SEEN_LIMIT. */
-#ifdef CONFIG_PERSONALITY_LINUX
-enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length, u32 *steps);
-#else
-static inline enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length,
-                                                 u32 *steps)
-{
-    return KCOV_SEEN_KNOWN;
-}
-#endif
+OPTIONAL(CONFIG_PERSONALITY_LINUX, enum kcov_verdict, kcov_seen_insert,
+         (u64 seen_pa, const u64 *record, u32 length, u32 *steps), KCOV_SEEN_KNOWN)
 
 /* Bytes that a set of the given number of nodes needs, and laying one out in zeroed memory. */
 u64 kcov_seen_bytes(u64 nodes, u32 node_words);

@@ -1,6 +1,7 @@
 /* internal.h: areas and page tables, for mm/, opt/mremap and the like. All calls need vm->lock. */
 #pragma once
 #include "vm.h"
+#include "optional.h"
 
 void vm_destroy(void *vm); /* vm.c: after the last reference */
 
@@ -38,13 +39,6 @@ int vma_premap(struct vma *vma);
 /* mmap.c: are all pages of the range in areas? Needs vm->lock. */
 bool range_mapped(struct vm *vm, va_t addr, va_t end);
 /* opt/handlers: maps the code to which handlers return; false without memory */
-#ifdef CONFIG_HANDLERS
-bool trampoline_map(struct vm *vm);
-#else
-static inline bool trampoline_map(struct vm *vm)
-{
-    return true;
-}
-#endif
+OPTIONAL(CONFIG_HANDLERS, bool, trampoline_map, (struct vm *vm), true)
 /* shmem.c: MAP_SHARED | MAP_ANONYMOUS */
 int shmem_map(struct vma *vma);

@@ -3,6 +3,7 @@
 #include "proc/elf.h"
 #include "types.h"
 #include "vm.h"
+#include "optional.h"
 
 #define ARG_BYTES_MAX (128UL << 10)
 #define ARGS_MAX      4096
@@ -41,31 +42,19 @@ struct exec_spares { /* memory for private copies of what CLONE_FILES and CLONE_
     struct files *files;
     struct sigactions *sigacts;
 };
-#ifdef CONFIG_EXEC
-int exec_prepare(struct proc *p, struct exec_spares *mine); /* 0: the caller is the only thread */
-void exec_give_up(struct exec_spares *mine);
-void exec_leave_old(struct proc *p, struct exec_spares *mine);
+/* 0: the caller is the only thread. */
+OPTIONAL(CONFIG_EXEC, int, exec_prepare, (struct proc *p, struct exec_spares *mine), 0)
+OPTIONAL(CONFIG_EXEC, void, exec_give_up, (struct exec_spares *mine))
+OPTIONAL(CONFIG_EXEC, void, exec_leave_old, (struct proc *p, struct exec_spares *mine))
 long exec_user(const char *path, va_t argv, va_t envp);
-#else
-static inline int exec_prepare(struct proc *p, struct exec_spares *mine)
-{
-    return 0;
-}
-static inline void exec_give_up(struct exec_spares *mine) {}
-static inline void exec_leave_old(struct proc *p, struct exec_spares *mine) {}
-#endif
 /* opt/scripts */
-#ifdef CONFIG_SCRIPTS
 /* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
-int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s);
+OPTIONAL(CONFIG_SCRIPTS, int, script_parse,
+         (struct file *file, char *path, size_t path_size, struct exec_strings *s), -ENOEXEC)
 /* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
+#ifdef CONFIG_SCRIPTS
 int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry);
 #else
-static inline int script_parse(struct file *file, char *path, size_t path_size,
-                               struct exec_strings *s)
-{
-    return -ENOEXEC;
-}
 static inline int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
 {
     *base = 0;

@@ -3,6 +3,7 @@
 #include "abi/errno.h"
 #include "proc.h"
 #include "vm.h"
+#include "optional.h"
 
 /* proc.c */
 int pid_alloc(void);                /* locked */
@@ -40,33 +41,18 @@ void sigacts_put(struct sigactions *s);
  * opt/exec: handlers become SIG_DFL; SIG_IGN stays. If the table is shared, its copy in spare
  * replaces it. Takes over spare; NULL will do for a table that is not shared.
  */
-#ifdef CONFIG_EXEC
-void sigacts_exec(struct proc *p, struct sigactions *spare);
-#else
-static inline void sigacts_exec(struct proc *p, struct sigactions *spare) {}
-#endif
+OPTIONAL(CONFIG_EXEC, void, sigacts_exec, (struct proc *p, struct sigactions *spare))
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
 /* opt/siginfo. Without it a signal is pending or not, and no program learns more. All locked. */
-#ifdef CONFIG_SIGINFO
 struct sigqueued {
     struct list link;
     siginfo_t info;
 };
-void signal_flush(struct list *queue);
-int siginfo_add(struct list *queue, int sig, const siginfo_t *info); /* -EAGAIN: real-time */
+OPTIONAL(CONFIG_SIGINFO, void, signal_flush, (struct list *queue))
+/* -EAGAIN: a real-time signal. */
+OPTIONAL(CONFIG_SIGINFO, int, siginfo_add, (struct list *queue, int sig, const siginfo_t *info), 0)
 /* Fills info from the oldest record of sig; true: another one is left. */
-bool siginfo_take(struct list *queue, int sig, siginfo_t *info);
-#else
-static inline void signal_flush(struct list *queue) {}
-static inline int siginfo_add(struct list *queue, int sig, const siginfo_t *info)
-{
-    return 0;
-}
-static inline bool siginfo_take(struct list *queue, int sig, siginfo_t *info)
-{
-    return false;
-}
-#endif
+OPTIONAL(CONFIG_SIGINFO, bool, siginfo_take, (struct list *queue, int sig, siginfo_t *info), false)
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 /* Removes and returns the next pending signal of a set, or 0. Locked. */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
@@ -80,44 +66,29 @@ static inline void go_back_to_syscall(struct trapframe *tf)
 }
 
 /* opt/handlers. Without it sigaction() refuses handlers with ENOSYS. */
-#ifdef CONFIG_HANDLERS
-void run_handler(struct k_sigaction act, int sig, const siginfo_t *info, struct trapframe *tf);
+OPTIONAL(CONFIG_HANDLERS, void, run_handler,
+         (struct k_sigaction act, int sig, const siginfo_t *info, struct trapframe *tf))
 static inline bool may_handle(const struct k_sigaction *act)
 {
-    return true;
+    return HAS_OPTION(CONFIG_HANDLERS) || act->handler == SIG_DFL || act->handler == SIG_IGN;
 }
-#else
-static inline void run_handler(struct k_sigaction act, int sig, const siginfo_t *info,
-                               struct trapframe *tf)
-{
-}
-static inline bool may_handle(const struct k_sigaction *act)
-{
-    return act->handler == SIG_DFL || act->handler == SIG_IGN;
-}
-#endif
 
 void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
 /* sys_signal.c: what kill and tgkill do with a siginfo. tgid -1: of any process. */
 long kill_one(int pid, int sig, const siginfo_t *info);
 long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info);
 /* May the current process signal it? */
-#ifdef CONFIG_CREDENTIALS
-bool signal_allowed(const struct proc *p);
-#else
-static inline bool signal_allowed(const struct proc *p)
-{
-    return true;
-}
-#endif
+OPTIONAL(CONFIG_CREDENTIALS, bool, signal_allowed, (const struct proc *p), true)
 
 /* opt/terminal */
-#ifdef CONFIG_TERMINAL
+OPTIONAL(CONFIG_TERMINAL, void, stop_process, (int sig))
+/* SIGCONT and SIGKILL end it. */
+OPTIONAL(CONFIG_TERMINAL, void, wait_while_stopped, (void))
+/* kill(2) of pid <= 0. */
+OPTIONAL(CONFIG_TERMINAL, long, kill_group, (int pid, int sig, const siginfo_t *info), -ESRCH)
 /* Locked. Effects at the time of sending, whether or not the signal is ever delivered. */
+#ifdef CONFIG_TERMINAL
 void signal_side_effects(struct proc *p, int sig);
-void stop_process(int sig);
-void wait_while_stopped(void);                            /* SIGCONT and SIGKILL end it */
-long kill_group(int pid, int sig, const siginfo_t *info); /* kill(2) of pid <= 0 */
 #else
 static inline void signal_side_effects(struct proc *p, int sig)
 {
@@ -125,39 +96,16 @@ static inline void signal_side_effects(struct proc *p, int sig)
         list_for_each(t, &p->threads, struct thread, in_proc)
             thread_continue(t);
 }
-static inline void stop_process(int sig) {}
-static inline void wait_while_stopped(void) {}
-static inline long kill_group(int pid, int sig, const siginfo_t *info)
-{
-    return -ESRCH;
-}
 #endif
 /* opt/pidfd: a descriptor of p, whose number is stored at to; or -errno. */
-#ifdef CONFIG_PIDFD
-long pidfd_begin(struct proc *p, va_t to);
-#else
-static inline long pidfd_begin(struct proc *p, va_t to)
-{
-    return -EINVAL;
-}
-#endif
+OPTIONAL(CONFIG_PIDFD, long, pidfd_begin, (struct proc *p, va_t to), -EINVAL)
 
 /* opt/futex */
-#ifdef CONFIG_FUTEX
-long futex_wake_addr(va_t addr, int n); /* wakes up to n; their number, or -errno */
-#else
-static inline long futex_wake_addr(va_t addr, int n)
-{
-    return 0;
-}
-#endif
+/* Wakes up to n; their number, or -errno. */
+OPTIONAL(CONFIG_FUTEX, long, futex_wake_addr, (va_t addr, int n), 0)
 
 /* opt/futexops */
-#ifdef CONFIG_FUTEX_OPS
-void futex_exit_robust(struct thread *t);
-#else
-static inline void futex_exit_robust(struct thread *t) {}
-#endif
+OPTIONAL(CONFIG_FUTEX_OPS, void, futex_exit_robust, (struct thread *t))
 
 /* times.c */
 #define NS_PER_SEC 1000000000L
@@ -172,35 +120,18 @@ bool timespec_ok(const struct timespec *ts);
 u64 saturating_ns(i64 sec, i64 nsec); /* the sum in ns, limited to about 126 years */
 long clock_read(int clock, u64 *ns);  /* 0, or -EINVAL: there is no such clock */
 /* opt/cpuclock */
-#ifdef CONFIG_CPUCLOCK
-long cpu_clock_ns(int id, u64 *ns); /* -EINVAL: there is no such clock */
+/* -EINVAL: there is no such clock. */
+OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_ns, (int id, u64 *ns), -EINVAL)
 /* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
-long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
-#else
-static inline long cpu_clock_ns(int id, u64 *ns)
-{
-    return -EINVAL;
-}
-static inline long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
-{
-    return -EINVAL;
-}
-#endif
+OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_sleep, (int id, u64 ns, bool absolute, u64 *left),
+         -EINVAL)
 /* opt/itimer, opt/timers */
-#ifdef CONFIG_ITIMER
-void itimer_init(struct proc *p);
-void itimer_stop(struct proc *p);
-#else
-static inline void itimer_init(struct proc *p) {}
-static inline void itimer_stop(struct proc *p) {}
-#endif
-#ifdef CONFIG_POSIX_TIMERS
-void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */
-void posix_timer_delivered(struct proc *p, siginfo_t *info); /* locked */
-#else
-static inline void posix_timers_delete(struct proc *p) {}
-static inline void posix_timer_delivered(struct proc *p, siginfo_t *info) {}
-#endif
+OPTIONAL(CONFIG_ITIMER, void, itimer_init, (struct proc *p))
+OPTIONAL(CONFIG_ITIMER, void, itimer_stop, (struct proc *p))
+/* At exec and exit; may sleep. */
+OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timers_delete, (struct proc *p))
+/* Locked. */
+OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timer_delivered, (struct proc *p, siginfo_t *info))
 bool clock_is_real_time(int clock); /* false: a clock of CPU time, or no clock */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proc/internal.h"
+#include "optional.h"
 
 struct wait_request {
     int type, id; /* P_ALL, P_PID, P_PGID */
@@ -18,22 +19,9 @@ struct wait_result {
 long do_wait(const struct wait_request *rq, struct wait_result *out);
 void wait_describe(struct wait_result *out, const struct proc *child, int status, int code);
 /* opt/terminal: takes the event of a child that stopped or continued, if it is wanted. Locked. */
-#ifdef CONFIG_TERMINAL
-bool take_stop(struct proc *child, const struct wait_request *rq, struct wait_result *out);
-#else
-static inline bool take_stop(struct proc *child, const struct wait_request *rq,
-                             struct wait_result *out)
-{
-    return false;
-}
-#endif
+OPTIONAL(CONFIG_TERMINAL, bool, take_stop,
+         (struct proc *child, const struct wait_request *rq, struct wait_result *out), false)
 #define RUSAGE_BYTES 144
 /* opt/cpuclock: struct rusage of the child. Without it nobody knows what a child used: zeros. */
-#ifdef CONFIG_CPUCLOCK
-long put_rusage(va_t addr, const struct wait_result *r);
-#else
-static inline long put_rusage(va_t addr, const struct wait_result *r)
-{
-    return user_zero(addr, RUSAGE_BYTES);
-}
-#endif
+OPTIONAL(CONFIG_CPUCLOCK, long, put_rusage, (va_t addr, const struct wait_result *r),
+         user_zero(addr, RUSAGE_BYTES))

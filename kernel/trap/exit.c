@@ -12,14 +12,10 @@
 static void preempt(void)
 {
     this_cpu()->intr_depth++;
-#ifdef CONFIG_KCOV
     kcov_irq_enter();
-#endif
     schedule();
     this_cpu()->intr_depth--;
-#ifdef CONFIG_KCOV
     kcov_irq_leave();
-#endif
 }
 
 /* Signals or a stop to handle? After an interrupt this test must not be recorded. */

@@ -4,6 +4,7 @@
 #include "abi/errno.h"
 #include "proc.h"
 #include "vm.h"
+#include "optional.h"
 
 #define FUTEX_ANY 0xffffffffu
 
@@ -16,11 +17,5 @@ long futex_wake_and_move(const struct futex_key *key, u32 bitset, int nwake, int
 long futex_wake_key(const struct futex_key *key, u32 bitset, int n); /* without the lock */
 void futex_put_key(const struct futex_key *key);                     /* of vm_futex_key */
 /* The commands besides waiting and waking; value2 is in the place of the time. */
-#ifdef CONFIG_FUTEX_OPS
-long futex_more(u64 addr, u32 op, u32 value, u64 value2, u64 addr2, u32 value3);
-#else
-static inline long futex_more(u64 addr, u32 op, u32 value, u64 value2, u64 addr2, u32 value3)
-{
-    return -ENOSYS;
-}
-#endif
+OPTIONAL(CONFIG_FUTEX_OPS, long, futex_more,
+         (u64 addr, u32 op, u32 value, u64 value2, u64 addr2, u32 value3), -ENOSYS)

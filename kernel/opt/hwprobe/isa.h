@@ -1,8 +1,8 @@
 /* isa.h: the extensions of the harts, from the device tree; all harts are alike. */
 #pragma once
 #include "types.h"
+#include "optional.h"
 
-#ifdef CONFIG_HWPROBE
 /* The node of the first hart. */
 int isa_node(void);
 /* Is this name, in lower case, among riscv,isa-extensions? */
@@ -10,7 +10,4 @@ bool isa_has(const char *name);
 /* riscv,isa, for people to read. */
 const char *isa_string(void);
 /* Enables the instructions that user mode may use on this hart (senvcfg). */
-void isa_init_hart(void);
-#else
-static inline void isa_init_hart(void) {}
-#endif
+OPTIONAL(CONFIG_HWPROBE, void, isa_init_hart, (void))

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "fs.h"
+#include "optional.h"
 
 #define NOTIFY_ACCESS      0x0001u
 #define NOTIFY_MODIFY      0x0002u
@@ -26,22 +27,15 @@
 #define NOTIFY_TRUNCATE    0x04000000u /* with MODIFY: by truncation */
 #define NOTIFY_ISDIR       0x40000000u
 
-#ifdef CONFIG_NOTIFY
-void notify_inode(struct inode *inode, u32 mask);
-void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie);
-void notify_file(struct file *f, u32 mask); /* the inode, and its directory by the file's name */
-void notify_dir_of(const struct file *f, u32 mask); /* only the directory */
+OPTIONAL(CONFIG_NOTIFY, void, notify_inode, (struct inode *inode, u32 mask))
+OPTIONAL(CONFIG_NOTIFY, void, notify_entry,
+         (struct inode *dir, const char *name, u32 mask, u32 cookie))
+/* The inode, and its directory by the file's name. */
+OPTIONAL(CONFIG_NOTIFY, void, notify_file, (struct file *f, u32 mask))
+/* Only the directory. */
+OPTIONAL(CONFIG_NOTIFY, void, notify_dir_of, (const struct file *f, u32 mask))
 /* Tells the directory in which a path ends that a call has just used with these AT_* flags. */
-void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask);
-u32 notify_cookie(void); /* a new one, which joins MOVED_FROM and MOVED_TO */
-#else
-static inline void notify_inode(struct inode *inode, u32 mask) {}
-static inline void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie) {}
-static inline void notify_file(struct file *f, u32 mask) {}
-static inline void notify_dir_of(const struct file *f, u32 mask) {}
-static inline void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask) {}
-static inline u32 notify_cookie(void)
-{
-    return 0;
-}
-#endif
+OPTIONAL(CONFIG_NOTIFY, void, notify_dir_of_path,
+         (int dirfd, u64 user_path, u32 at_flags, u32 mask))
+/* A new one, which joins MOVED_FROM and MOVED_TO. */
+OPTIONAL(CONFIG_NOTIFY, u32, notify_cookie, (void), 0)

@@ -1,10 +1,8 @@
 /* A toy USB host controller; see toyusb.c. */
 #pragma once
+#include "optional.h"
 
-#ifdef CONFIG_TOYUSB
-void toyusb_init_vhci(void);   /* netbsd: /dev/vhci0, kcov mailboxes by bus and port */
-void toyusb_init_gadget(void); /* linux: /dev/toyusb, kcov handles by bus, softirq, common handle */
-#else
-static inline void toyusb_init_vhci(void) {}
-static inline void toyusb_init_gadget(void) {}
-#endif
+/* netbsd: /dev/vhci0, kcov mailboxes by bus and port. */
+OPTIONAL(CONFIG_TOYUSB, void, toyusb_init_vhci, (void))
+/* linux: /dev/toyusb, kcov handles by bus, softirq, common handle. */
+OPTIONAL(CONFIG_TOYUSB, void, toyusb_init_gadget, (void))

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "types.h"
+#include "optional.h"
 
 /* Zeroed: none. Callers hold the inode's lock. */
 struct xattrs {
     struct xattr *first; /* sorted by name */
     u64 bytes;           /* names and values */
 };
-#ifdef CONFIG_XATTR
-void xattrs_free(struct xattrs *all);
-#else
-static inline void xattrs_free(struct xattrs *all) {}
-#endif
+OPTIONAL(CONFIG_XATTR, void, xattrs_free, (struct xattrs *all))
