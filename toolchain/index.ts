@@ -27,4 +27,4 @@ export { shortened, temporaryPath, unfinished } from './temporary.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
 export { canLimit, forbiddenDirective } from './untrusted.ts';
 export { buildXv6, buildXv6Program, withRepro, type Xv6Images } from './xv6.ts';
-export { readXv6Tree, type Xv6Tree, xv6Syscalls } from './xv6-tree.ts';
+export { hashOfXv6, readXv6Tree, type Xv6Tree, xv6Syscalls } from './xv6-tree.ts';

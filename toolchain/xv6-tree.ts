@@ -14,6 +14,8 @@ const PRODUCT = /(?:\.(?:o|d|asm|sym|img|out)|^user\/(?:_\w+|initcode|usys\.S)|^
 /** A tree has about 100 files of at most 100 KB each. */
 const FILES_MAX = 4000;
 const FILE_MAX = 4 << 20;
+/** All files together are in memory at once. */
+const TREE_MAX = 64 << 20;
 
 /** Contents by path inside of the tree, in order. */
 export type Xv6Tree = ReadonlyMap<string, Uint8Array>;
@@ -36,7 +38,18 @@ export function readXv6Tree(dir: string): Xv6Tree {
   entriesOf(dir, '');
   if (missing !== undefined) throw refused(`${dir} is not a checkout of xv6-riscv: it has no ${missing}`);
   walk('');
-  return new Map(paths.sort().map(path => [path, contentsOf(join(dir, path))]));
+  const tree = new Map<string, Uint8Array>();
+  let sum = 0;
+  for (const path of paths.sort()) {
+    const bytes = contentsOf(join(dir, path));
+    sum += bytes.length;
+    if (sum > TREE_MAX)
+      throw refused(
+        `${dir} has more than ${TREE_MAX >> 20} MiB of files: it is not xv6; remove what is no source of it`,
+      );
+    tree.set(path, bytes);
+  }
+  return tree;
 }
 
 /** A link is none: the copy has no links. */
