@@ -11,6 +11,7 @@ import {
   mergeEpoch,
   runBatch,
   State,
+  type TargetKind,
 } from '../fuzz/index.ts';
 import { planHash, shortHash } from './plan.ts';
 import type { ExperimentTrial, FuzzPlan, PlannedFuzz, PlannedTrial } from './schema.ts';
@@ -26,9 +27,16 @@ export interface FuzzHost {
 
 /** Points are numbered by their place in the kernel; an edge is a pair of them (fuzz/guide). */
 const POINTS = 2 ** 24;
-const KERNEL_BASE = 0xffff_ffff_8000_0000n;
+/** Code behind so many bytes has the points of code before it. */
+export const CODE_BYTES = POINTS * 2;
+/** Where the code of a target begins. A harness is in the low addresses. */
+export const CODE_STARTS: Readonly<Record<TargetKind, bigint>> = {
+  own: 0xffff_ffff_8000_0000n,
+  other: 0xffff_ffff_8000_0000n,
+  harness: 0n,
+  xv6: 0x8000_0000n,
+};
 
-/** `base`: of the kernel, or 0 of a harness, whose code is in the low addresses. */
 const returnAddress = (point: number, base: bigint): string =>
   `0x${(base + BigInt(point) * 2n).toString(16)}`;
 
@@ -90,8 +98,9 @@ export class FuzzTrial {
 
   #see(result: EpochResult, executions: number, instructions: number): void {
     const row = this.#growth.length;
-    const isHarness = this.#variant.target === 'harness';
-    const base = isHarness ? 0n : KERNEL_BASE;
+    const { target = 'own' } = this.#variant;
+    const isHarness = target === 'harness';
+    const base = CODE_STARTS[target];
     for (const { elements } of result.entries)
       for (const element of elements) {
         const point = element % POINTS;

@@ -1,7 +1,7 @@
 // The consequences of a plan: its hash, the seeds of its trials and executions, and its shards.
 import { Sha256 } from '../emulator/base/sha256.ts';
 import { canonicalJson } from '../run/index.ts';
-import type { ExperimentPlan, PlannedTrial, PlannedVariant } from './schema.ts';
+import type { ExperimentPlan, PlannedOther, PlannedTrial, PlannedVariant } from './schema.ts';
 
 const encoder = new TextEncoder();
 const HASH_DIGITS = 16;
@@ -14,18 +14,45 @@ export const planHash = (plan: ExperimentPlan): string => hashOf(canonicalJson(p
 /** Of any JSON value, with as many digits as an execution or an epoch has in a trial. */
 export const shortHash = (value: unknown): string => hashOf(canonicalJson(value)).slice(0, HASH_DIGITS);
 
+/** Is its guest a kernel that is none of kcovbox? */
+export const isOther = (variant: PlannedVariant): variant is PlannedOther =>
+  variant.run.format === 'kcovbox boot';
+
+/** The images that the machine of a variant begins with: kernel, initrd, disk. */
+export function guestImages(variant: PlannedVariant): string[] {
+  if (!isOther(variant)) return [variant.run.images.kernel.sha256, variant.run.images.initrd];
+  const { kernel, initrd, drives } = variant.run.images;
+  return [kernel, initrd, ...drives].filter(hash => hash !== null);
+}
+
 /** The image whose points a variant records. */
-export const codeOf = ({ run: { images }, ...variant }: PlannedVariant): string =>
-  'target' in variant && variant.target === 'harness' ? images.program : images.kernel.sha256;
+export function codeOf(variant: PlannedVariant): string {
+  if (isOther(variant) && variant.symbols !== undefined) return variant.symbols;
+  const isHarness = 'target' in variant && variant.target === 'harness';
+  return isHarness ? variant.run.images.program : guestImages(variant)[0]!;
+}
 
 /** The files of `images/` that a variant needs. */
 export const imagesOf = (variant: PlannedVariant): string[] => [
-  variant.run.images.kernel.sha256,
-  variant.run.images.initrd,
-  ...(codeOf(variant) === variant.run.images.kernel.sha256 ? [] : [codeOf(variant)]),
-  ...('descriptions' in variant ? [variant.descriptions] : []),
-  ...(variant.run.machine.own ?? []).map(device => device.sha256),
+  ...new Set([
+    ...guestImages(variant),
+    codeOf(variant),
+    ...('descriptions' in variant ? [variant.descriptions] : []),
+    ...(isOther(variant) ? [] : (variant.run.machine.own ?? []).map(device => device.sha256)),
+  ]),
 ];
+
+const OTHERS = { other: 'linux', xv6: 'xv6' } as const;
+
+/** The name of the program or the kernel that a variant runs. */
+export const subjectOf = (variant: PlannedVariant): string =>
+  isOther(variant) ? OTHERS[variant.target] : variant.run.program.name;
+
+/** The kernel of a variant: its configuration, or enough of its hash to tell it from others. */
+export function kernelText(variant: PlannedVariant): string {
+  if (!isOther(variant)) return variant.run.kernel.conf;
+  return `${subjectOf(variant)} ${(variant.tree ?? guestImages(variant)[0]!).slice(0, HASH_DIGITS)}`;
+}
 
 /** Names the configuration of a variant, its seeds apart. */
 export const variantHash = (variant: PlannedVariant): string => hashOf(canonicalJson(variant));

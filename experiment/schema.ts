@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { campaignConfig } from '../fuzz/index.ts';
 import { scheduleName } from '../run/schedule-name.ts';
-import { count, runDescription, seed, sha256 } from '../run/schema.ts';
+import { type BootDescription, bootDescription, count, runDescription, seed, sha256 } from '../run/schema.ts';
 
 const MIB_MIN = 16;
 const MIB_MAX = 2048;
@@ -66,6 +66,24 @@ export const fuzzOptions = z.strictObject({
     .optional()
     .describe('C file with LLVMFuzzerTestOneInput, relative to this file, instead of a kernel'),
   cflags: z.array(text).max(256).optional().describe('for the harness'),
+  linux: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('Image of another Linux with KCOV, relative to this file, instead of our kernel'),
+  vmlinux: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('the same Linux with symbols, in which the report finds functions and lines'),
+  xv6: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('folder of a checkout of xv6-riscv, relative to this file, instead of our kernel'),
   append: text.optional().describe('more words of the kernel command line'),
   calls: campaignConfig.shape.calls
     .unwrap()
@@ -161,7 +179,13 @@ const plannedProgram = z.strictObject({
 });
 export type PlannedProgram = z.infer<typeof plannedProgram>;
 
-const plannedFuzz = z.strictObject({
+const ofEveryCampaign = {
+  campaign: campaignConfig.omit({ seed: true }),
+  descriptions: sha256.describe('of the texts of descriptions, and the tables of system calls'),
+};
+
+/** A campaign on a kernel of kcovbox, or on a harness. */
+const plannedOwn = z.strictObject({
   name,
   run: runDescription.describe('of the guest'),
   target: z.literal('harness').optional().describe('absent: the kernel'),
@@ -169,9 +193,32 @@ const plannedFuzz = z.strictObject({
     .array(z.string().regex(/^[^/\\]{1,255}$/))
     .optional()
     .describe("names of the files of the user's own devices, which run lists"),
-  campaign: campaignConfig.omit({ seed: true }),
-  descriptions: sha256.describe('of the texts of descriptions, and the tables of system calls'),
+  ...ofEveryCampaign,
 });
+export type PlannedOwn = z.infer<typeof plannedOwn>;
+
+/** Does a machine need no images but the kernel, an initrd and disks that are there? */
+const isCampaignBoot = ({ images, machine }: BootDescription): boolean =>
+  images.kernel !== null &&
+  (images.bios === 'default' || images.bios === 'none') &&
+  images.dtb === null &&
+  images.loads.length === 0 &&
+  machine.virtio.every(({ drive }) => drive === null || drive < images.drives.length);
+
+/** A campaign on a kernel that is none of kcovbox. */
+const plannedOther = z.strictObject({
+  name,
+  run: bootDescription
+    .refine(isCampaignBoot, { error: 'expected a kernel, its initrd or disk, and nothing else to boot' })
+    .describe('of the guest'),
+  target: z.enum(['other', 'xv6']).describe('other: a Linux that was not built by kcovbox'),
+  symbols: sha256.optional().describe('of another Linux: of its vmlinux'),
+  tree: sha256.optional().describe('of xv6: of its sources, by path, length and contents'),
+  ...ofEveryCampaign,
+});
+export type PlannedOther = z.infer<typeof plannedOther>;
+
+const plannedFuzz = z.union([plannedOwn, plannedOther]);
 export type PlannedFuzz = z.infer<typeof plannedFuzz>;
 
 const ofEveryPlan = {

@@ -16,6 +16,11 @@ export function checkTrust([path]: readonly string[]): void {
   if (path !== undefined) needTrust(`device ${path} is code that runs`);
 }
 
+/**
+ * Of the sources of xv6 in `path`, which are built by their own Makefile. Errors: KcovboxError.
+ */
+export const checkMakefile = (path: string): void => needTrust(`the Makefile of ${path} is code that runs`);
+
 /** Options of clang that start no program, load no plug-in and write no file. */
 const HARMLESS = [
   /^-O[0-3gsz]?$/,
@@ -30,5 +35,5 @@ const HARMLESS = [
 /** Of options of the compiler. Errors: KcovboxError with the first one that is not harmless. */
 export function checkFlags(flags: readonly string[] = []): void {
   const strange = flags.find(flag => !HARMLESS.some(pattern => pattern.test(flag)));
-  if (strange !== undefined) needTrust(`cflags ${strange} may run programs or write files`);
+  if (strange !== undefined) needTrust(`${strange} may run programs or write files`);
 }

@@ -1,6 +1,6 @@
 // An experiment as an RO-Crate 1.1: its folder, the measurements, the report, and a description of
 // every file in JSON-LD, which repositories of research data read. `reproduce` needs nothing else.
-import { readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import * as z from 'zod';
 import { budgetWords } from '../../experiment/budget.ts';
@@ -36,6 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',
   md: 'text/markdown',
   c: 'text/x-c',
+  h: 'text/x-c',
   kcapsule: 'application/zip',
 };
 
@@ -46,8 +47,9 @@ function describeFile(path: string): string {
   if (path === CSV || path === PARQUET) return "the measurements, with FuzzBench's column names";
   if (path === PAGE) return 'the report: figures, tests, finds';
   if (path === README) return 'how to repeat the experiment';
-  if (path.startsWith('images/')) return 'kernel or root file system that ran, named by its SHA-256';
-  if (path.startsWith('sources/')) return 'source of a program that ran';
+  if (path.startsWith('images/'))
+    return 'kernel, disk, root file system or symbols of what ran, named by its SHA-256';
+  if (path.startsWith('sources/')) return 'source of a program or kernel that ran';
   return path.endsWith('.kcapsule') ? 'an execution that found a bug' : 'the result of a trial';
 }
 
@@ -92,9 +94,11 @@ export function crateFiles(folder: Folder, facts: CrateFacts): Map<string, Uint8
   return files;
 }
 
+/** Paths of the files in a folder, and in its folders. */
 function namesIn(path: string): string[] {
   try {
-    return readdirSync(path).sort();
+    const paths = readdirSync(path, { recursive: true }) as string[];
+    return paths.filter(inside => lstatSync(join(path, inside)).isFile()).sort();
   } catch {
     return [];
   }

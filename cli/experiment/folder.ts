@@ -38,9 +38,9 @@ const FILE_MAX = 2 ** 29;
 /** A plan with all that its trials need. */
 export interface Prepared {
   readonly plan: ExperimentPlan;
-  /** Kernels and root file systems by their SHA-256. */
+  /** Kernels, disks and root file systems by their SHA-256. */
   readonly images: ReadonlyMap<string, Uint8Array>;
-  /** C sources by their names, for readers. */
+  /** C sources by their names, and those of xv6 by their paths, for readers. */
   readonly sources: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -121,7 +121,11 @@ export class Folder {
         throw new UserError(`${path} is not empty and holds no plan; give another folder with --dir`);
     });
     for (const [hash, bytes] of images) writeFile(join(path, 'images', hash), bytes);
-    for (const [name, bytes] of sources) writeFile(join(path, 'sources', name), bytes);
+    for (const [name, bytes] of sources) {
+      const file = join(path, 'sources', name);
+      told(path, () => makeFolders(dirname(file)));
+      writeFile(file, bytes);
+    }
     writeFile(join(path, SOURCE), source);
     writeFile(join(path, PLAN), jsonText(plan)); // last: the folder is whole when it is there
     return new Folder(path, plan);

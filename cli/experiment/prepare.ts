@@ -1,8 +1,8 @@
 // From the file of an experiment to its plan: compiles programs and kernels, and describes each
 // variant by the hashes of its images.
-import { basename, isAbsolute, join } from 'node:path';
-import { HostError, parseCpu, parseSchedule } from '../../emulator/index.ts';
-import { codeOf, seedText, trialSeed } from '../../experiment/plan.ts';
+import { basename, resolve } from 'node:path';
+import { parseCpu, parseSchedule } from '../../emulator/index.ts';
+import { codeOf, isOther, seedText, subjectOf, trialSeed } from '../../experiment/plan.ts';
 import { Places } from '../../experiment/report/places.ts';
 import type {
   ExperimentFile,
@@ -17,11 +17,13 @@ import { readInput } from '../../host/input.ts';
 import { kernelTitle } from '../../host/kernels.ts';
 import type { MachineChoice } from '../../host/machine.ts';
 import { checkFlags } from '../../host/trust.ts';
-import { sha256 } from '../../toolchain/index.ts';
+import { findCanaries } from '../../run/bugs/canaries.ts';
+import { readXv6Tree, sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
 import type { Prepared } from './folder.ts';
 import type { ReadExperiment } from './read.ts';
+import { type Fail, placedIn, told } from './target.ts';
 
 const MIB = 2 ** 20;
 const MEMORY = 256;
@@ -32,31 +34,19 @@ const seedsOf = (file: ExperimentFile, variant: string): string[] =>
   file.seeds?.map(given => seedText(BigInt(given))) ??
   Array.from({ length: file.trials! }, (_, index) => trialSeed(BigInt(file.seed ?? 0), variant, index));
 
-function machineOf(options: ProgramOptions, fail: (key: string, why: string) => never): MachineChoice {
+function machineOf(options: ProgramOptions, fail: Fail): MachineChoice {
   const isC = /\.c$/i.test(options.source);
   const trace = options.trace ?? isC;
   if (trace && !isC)
     fail('trace', `kcov is compiled into a C program, and ${options.source} is compiled already`);
-  const dialectGiven = options.dialect;
-  const parts = (() => {
-    try {
-      return confOf(options.conf ?? dialectGiven ?? 'openbsd', undefined, dialectGiven);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      return fail('conf', error.message);
-    }
-  })();
-  const cpu = (() => {
-    try {
-      return parseCpu(options.cpu ?? 'rv64');
-    } catch (error) {
-      if (!(error instanceof HostError)) throw error;
-      return fail('cpu', error.message);
-    }
-  })();
+  const { dialect: dialectGiven, cflags = [] } = options;
+  const parts = told(fail, 'conf', () =>
+    confOf(options.conf ?? dialectGiven ?? 'openbsd', undefined, dialectGiven),
+  );
+  const cpu = told(fail, 'cpu', () => parseCpu(options.cpu ?? 'rv64'));
   if (options.schedule !== undefined && (options.harts ?? 1) === 1)
     fail('schedule', 'one hart has one order: give harts 2 or more');
-  checkFlags(options.cflags);
+  told(fail, 'cflags', () => checkFlags(cflags));
   return {
     dialect: parts.dialect,
     conf: options.conf ?? parts.dialect,
@@ -68,7 +58,7 @@ function machineOf(options: ProgramOptions, fail: (key: string, why: string) => 
     memory: (options.memory ?? MEMORY) * MIB,
     icount: options.icount ?? 0,
     maxInsns: options['max-insns'] ?? MAX_INSNS,
-    cflags: options.cflags ?? [],
+    cflags,
     trace,
     env: options.env ?? {},
   };
@@ -78,7 +68,6 @@ interface Parts {
   readonly images: Map<string, Uint8Array>;
   readonly sources: Map<string, Uint8Array>;
 }
-type Fail = (key: string, why: string) => never;
 
 async function prepareProgram(
   name: string,
@@ -88,7 +77,7 @@ async function prepareProgram(
   fail: Fail,
 ): Promise<PlannedProgram> {
   const choice = machineOf(options, fail);
-  const source = isAbsolute(options.source) ? options.source : join(folder, options.source);
+  const source = placedIn(folder)(options.source);
   const guest = await prepareGuest(source, options.args ?? [], {
     ...choice,
     ...(options.append !== undefined && { append: options.append }),
@@ -108,11 +97,43 @@ function keepSource(sources: Map<string, Uint8Array>, name: string, path: string
   sources.set(isOther ? `${name}-${basename(path)}` : basename(path), text);
 }
 
-/** For messages: the kernel or the harness that a variant records. */
-export const codeTitle = (variant: PlannedVariant): string =>
-  codeOf(variant) === variant.run.images.kernel.sha256
-    ? kernelTitle(variant.run.kernel.conf)
-    : `harness ${variant.run.program.name}`;
+/** Keeps the sources of xv6 that the kernel of the variant `name` was compiled from. */
+function keepTree(sources: Map<string, Uint8Array>, name: string, path: string): void {
+  const tree = readXv6Tree(path);
+  const folder = basename(resolve(path));
+  const known = [...sources].filter(([file]) => file.startsWith(`${folder}/`));
+  const hashOf = (bytes: Uint8Array | undefined) => bytes && sha256(bytes);
+  const isSame =
+    known.length === tree.size &&
+    known.every(([file, bytes]) => hashOf(tree.get(file.slice(folder.length + 1))) === sha256(bytes));
+  const place = known.length === 0 || isSame ? folder : `${name}-${folder}`;
+  for (const [file, bytes] of tree) sources.set(`${place}/${file}`, bytes);
+}
+
+/** Errors: UserError for a historical bug that no variant's kernel can show. */
+function checkCanaries(
+  bugs: ExperimentFile['bugs'],
+  variants: readonly PlannedFuzz[],
+  images: ReadonlyMap<string, Uint8Array>,
+  at: ReadExperiment['at'],
+): void {
+  const [bug] = Object.entries(bugs ?? {}).find(([, { canary }]) => canary !== undefined) ?? [];
+  if (bug === undefined) return;
+  const hasBugs = variants.some(
+    variant => variant.target === undefined && findCanaries(images.get(codeOf(variant))!) !== undefined,
+  );
+  if (!hasBugs)
+    throw new UserError(
+      `${at(['bugs', bug, 'canary'])}: canary: no variant has a kernel with historical bugs; give conf: linux+bugs`,
+    );
+}
+
+/** For messages: the image with the points that a variant records. */
+export function codeTitle(variant: PlannedVariant): string {
+  if (isOther(variant)) return variant.symbols === undefined ? `kernel ${subjectOf(variant)}` : 'vmlinux';
+  const isHarness = 'target' in variant && variant.target === 'harness';
+  return isHarness ? `harness ${variant.run.program.name}` : kernelTitle(variant.run.kernel.conf);
+}
 
 /** Errors: UserError if a function that the file names has no points in any image of the plan. */
 function checkFunctions({ plan, images }: Prepared, { at }: ReadExperiment): void {
@@ -161,11 +182,15 @@ async function prepareVariants({ file, folder, at }: ReadExperiment): Promise<Pr
     const variants: PlannedFuzz[] = [];
     for (const [name, own] of Object.entries(file.variants)) {
       const options = { ...file.fuzz, ...own };
-      variants.push(await prepareFuzz(name, options, folder, parts.images, failIn('fuzz', name)));
-      const { harness, driver = [] } = options;
+      const placed = placedIn(folder);
+      const fail = failIn('fuzz', name);
+      variants.push(await prepareFuzz(name, { options, placed, fail }, parts.images));
+      const { harness, driver = [], xv6 } = options;
       for (const source of [...(harness === undefined ? [] : [harness]), ...driver])
-        keepSource(parts.sources, name, isAbsolute(source) ? source : join(folder, source));
+        keepSource(parts.sources, name, placed(source));
+      if (xv6 !== undefined) keepTree(parts.sources, name, placed(xv6));
     }
+    checkCanaries(common.bugs, variants, parts.images, at);
     return { plan: { ...common, kind: 'fuzz', variants }, ...parts };
   }
   const variants: PlannedProgram[] = [];

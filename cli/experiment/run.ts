@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../../experiment/budget.ts';
-import { planHash } from '../../experiment/plan.ts';
+import { isOther, kernelText, planHash } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
@@ -23,11 +23,12 @@ interface RunOptions {
 function planText(folder: Folder): string {
   const { plan } = folder;
   const perVariant = plan.trials.length / plan.variants.length;
-  const lines = plan.variants.map(({ name, run }) => {
-    const { machine, kernel, program } = run;
-    const harts = `${machine.harts} hart${machine.harts === 1 ? '' : 's'}`;
-    const order = machine.schedule === undefined ? '' : ` in the order ${machine.schedule}`;
-    return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}${order}, ${machine.memory / 2 ** 20} MiB\n`;
+  const lines = plan.variants.map(variant => {
+    const { machine } = variant.run;
+    const words = isOther(variant) ? '' : `${variant.run.program.argv.join(' ')} on `;
+    const order = 'schedule' in machine ? ` in the order ${machine.schedule}` : '';
+    const board = `${counted(machine.harts, 'hart')}${order}, ${machine.memory / 2 ** 20} MiB`;
+    return `  ${variant.name}: ${words}${kernelText(variant)}, ${board}\n`;
   });
   return (
     `${plan.name}: ${counted(plan.variants.length, 'variant')} of ${counted(perVariant, 'trial')}, each of ${budgetWords(plan.budget)}\n` +

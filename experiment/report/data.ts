@@ -1,7 +1,7 @@
 // Everything that the report of an experiment shows, from the plan and the finished trials.
 import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../budget.ts';
-import { codeOf, planHash, trialId } from '../plan.ts';
+import { codeOf, guestImages, kernelText, planHash, trialId } from '../plan.ts';
 import { type ExperimentPlan, type ExperimentTrial, type PlannedFuzz, TRIALS_FEW } from '../schema.ts';
 import { median, medianBand } from '../statistics/median.ts';
 import { effectSize, holm, rankSum } from '../statistics/rank-sum.ts';
@@ -23,7 +23,6 @@ import {
 export interface Results {
   readonly plan: ExperimentPlan;
   readonly trials: readonly ExperimentTrial[];
-  /** Of the kernel with this SHA-256. */
   /** Of the image that `codeOf` names. */
   readonly places: (code: string) => Places;
 }
@@ -31,10 +30,10 @@ export interface Results {
 type Planned = ExperimentPlan['variants'][number];
 
 /** The facts of a campaign that are not the usual ones. */
-function campaignWords({ run, campaign }: PlannedFuzz): string[] {
-  const { calls, signal, comparisons, snapshots, failNth, settles } = campaign;
+function campaignWords(variant: PlannedFuzz): string[] {
+  const { calls, signal, comparisons, snapshots, failNth, settles } = variant.campaign;
   return [
-    `kernel ${run.kernel.conf}`,
+    `kernel ${kernelText(variant)}`,
     `calls ${calls.join(' ')}`,
     `keeps by ${signal}`,
     comparisons ? 'comparisons' : 'no comparisons',
@@ -45,9 +44,8 @@ function campaignWords({ run, campaign }: PlannedFuzz): string[] {
 }
 
 function wordsOf(variant: Planned): string[] {
-  const { run } = variant;
-  const { program, kernel, machine } = run;
   if ('campaign' in variant) return campaignWords(variant);
+  const { program, kernel, machine } = variant.run;
   const harts = `${machine.harts} hart${machine.harts === 1 ? '' : 's'}`;
   return [
     program.argv.join(' '),
@@ -190,7 +188,7 @@ export function reportOf(results: Results): ExperimentReport {
   const finds = all.flatMap(({ trial }) =>
     trial.bugs.map(({ bug, execution, instructions, line, file }): Find => {
       const id = trialId(trial);
-      const { images } = plan.variants.find(({ name }) => name === trial.variant)!.run;
+      const planned = plan.variants.find(({ name }) => name === trial.variant)!;
       return {
         trial: id,
         bug,
@@ -198,7 +196,7 @@ export function reportOf(results: Results): ExperimentReport {
         instructions,
         line,
         file: `trials/${id}/${file}`,
-        images: [`images/${images.kernel.sha256}`, `images/${images.initrd}`],
+        images: guestImages(planned).map(hash => `images/${hash}`),
       };
     }),
   );

@@ -1,5 +1,5 @@
 // The measurements as a table with the column names of FuzzBench, and ours to the right of them.
-import { planHash, trialId, variantHash } from '../plan.ts';
+import { planHash, subjectOf, trialId, variantHash } from '../plan.ts';
 import { axisOf, gridOf, rowAt } from './curves.ts';
 import { curvesOf, type Results } from './data.ts';
 
@@ -59,7 +59,7 @@ export function* tableRows(results: Results): Generator<TableRow> {
             experiment_filestore: '',
             experiment: plan.name,
             fuzzer: variant,
-            benchmark: planned.run.program.name,
+            benchmark: subjectOf(planned),
             time_started: '',
             time_ended: '',
             trial_id: numbers.get(trialId(trial))!,

@@ -127,7 +127,7 @@ export type OtherImages = Required<Pick<GuestImages, 'kernel' | 'loaded' | 'init
 /** A Linux Image with the agent. Errors: KcovboxError if it is none; as `packProgram`. */
 export async function prepareOtherTarget(options: OtherTargetOptions): Promise<Target<OtherImages>> {
   const { linux, append, engine = 'jit', say } = options;
-  const kernel = readInput(linux, 'kernel');
+  const kernel = readInput(linux, 'kernel', OTHER_RAM_BYTES);
   if (!isLinuxImage(kernel))
     throw new KcovboxError('input', `${linux} is not an Image of Linux for RISC-V (arch/riscv/boot/Image)`);
   const { initrd } = await packProgram(agentFile(), {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ExperimentPlan, ExperimentTrial } from '../../experiment/schema.ts';
+import type { ExperimentTrial, ProgramPlan } from '../../experiment/schema.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran, ROOT } from '../support/command.ts';
 
@@ -63,8 +63,8 @@ const whole = (folder: string): Map<string, string> =>
       .map(entry => join(entry.parentPath, entry.name))
       .map(path => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))]),
   );
-const planOf = (folder: string): ExperimentPlan =>
-  JSON.parse(readFileSync(join(cwd, folder, 'plan.json'), 'utf8')) as ExperimentPlan;
+const planOf = (folder: string): ProgramPlan =>
+  JSON.parse(readFileSync(join(cwd, folder, 'plan.json'), 'utf8')) as ProgramPlan;
 const trialOf = (path: string): ExperimentTrial =>
   JSON.parse(
     readFileSync(join(cwd, 'pipes.experiment', 'trials', path, 'trial.json'), 'utf8'),

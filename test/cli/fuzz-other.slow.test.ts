@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Choice, Generator, Random } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareOtherTarget } from '../../host/fuzz/target.ts';
+import { expectCampaign, expectRepeatable } from '../experiment/on-target.ts';
 import { executionsAgree } from '../fuzz/agree.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { seedFromEnvironment } from '../support/random.ts';
@@ -59,6 +60,19 @@ describe.skipIf(noLinux)('another Linux', () => {
     expect(whole.stdout).toMatch(/^3072 executions: \d{4,} edges, \d{2,} programs, 0 crashes$/m);
     const verified = run('fuzz', 'verify', '--sample', '100', '--engine', 'interp', 'c1');
     expect(verified.stdout).toBe('2 epochs of 2 repeated: equal\n');
+  });
+
+  it('an experiment repeats its bytes, also from a crate, and its report has source lines', () => {
+    const keys = `  linux: ${image!}\n  vmlinux: ${join(dirname(image!), 'vmlinux')}\n`;
+    const { plan, report } = expectRepeatable({ cwd, keys });
+    expect(plan.variants.map(({ target }) => target)).toEqual(['other', 'other']);
+    expect(report).toMatch(
+      /^with: 2 of 2 trials, median \d{4}\S* of \d{5,} points, \d{3,}\S* of \d{5,} lines/m,
+    );
+    const page = readFileSync(join(cwd, 'jobs-1/report.html'), 'utf8');
+    expect(page).toMatch(/fs\/\w+\.c:\w+/);
+    expect(page).not.toMatch(/"key":"\?/); // every point is known
+    expectCampaign({ cwd, keys }, 'c1', '0x7', 2);
   });
 
   it('names the functions of its vmlinux', () => {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Choice, Generator, Random } from '../../fuzz/index.ts';
 import { loadDescriptions, xv6Texts } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareXv6 } from '../../host/fuzz/target.ts';
+import { expectCampaign, expectRepeatable } from '../experiment/on-target.ts';
 import { executionsAgree } from '../fuzz/agree.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { seedFromEnvironment } from '../support/random.ts';
@@ -59,6 +60,18 @@ describe.skipIf(noXv6)('xv6', () => {
     expect(whole.stdout).toMatch(/^2048 executions: \d{3,} edges, \d{2,} programs, \d crashes$/m);
     const verified = run('fuzz', 'verify', '--sample', '100', '--engine', 'interp', 'c1');
     expect(verified.stdout).toBe('1 epoch of 1 repeated: equal\n');
+  });
+
+  it('an experiment repeats its bytes, also from a crate, whose reader trusts nobody', () => {
+    const on = { cwd, keys: `  xv6: ${source!}\n`, env: { KCOVBOX_TRUST: '1' } };
+    const { plan, report, sources } = expectRepeatable(on);
+    expect(plan.variants.map(({ target }) => target)).toEqual(['xv6', 'xv6']);
+    expect(report).toMatch(/^with: 2 of 2 trials, median \d{3}\S* of \d{3} points, \d{3}\S* of \d{3} lines/m);
+    expect(readFileSync(join(cwd, 'jobs-1/report.html'), 'utf8')).toContain('kernel/pipe.c:pipewrite');
+    const name = source!.replace(/.*\//, '');
+    for (const file of ['Makefile', 'kernel/pipe.c', 'mkfs/mkfs.c'])
+      expect(sources).toContain(join('sources', name, file));
+    expectCampaign(on, 'c1', '0x7', 1);
   });
 
   it('its images do not depend on where they are built', () => {

@@ -1,6 +1,6 @@
 // Code of the host that a file names (host/trust.ts).
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { checkFlags, checkTrust } from '../../host/trust.ts';
+import { checkFlags, checkMakefile, checkTrust } from '../../host/trust.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -40,7 +40,7 @@ describe('options of the compiler in a file of an experiment', () => {
   )('%s needs the word of the user', flag => {
     vi.stubEnv('KCOVBOX_TRUST', '');
     expect(() => checkFlags(['-O2', flag])).toThrow(
-      `cflags ${flag} may run programs or write files with your rights: set KCOVBOX_TRUST=1 if you trust it`,
+      `${flag} may run programs or write files with your rights: set KCOVBOX_TRUST=1 if you trust it`,
     );
     vi.stubEnv('KCOVBOX_TRUST', '1');
     expect(() => checkFlags(['-O2', flag])).not.toThrow();
@@ -53,4 +53,13 @@ it('a device needs it, too; no device needs nothing', () => {
   expect(() => checkTrust(['x/d.ts', 'y.ts'])).toThrow(
     /^device x\/d\.ts is code that runs with your rights: /,
   );
+});
+
+it('the Makefile of a tree of xv6 needs it', () => {
+  vi.stubEnv('KCOVBOX_TRUST', '');
+  expect(() => checkMakefile('trees/xv6')).toThrow(
+    /^the Makefile of trees\/xv6 is code that runs with your rights: set KCOVBOX_TRUST=1 /,
+  );
+  vi.stubEnv('KCOVBOX_TRUST', '1');
+  expect(() => checkMakefile('trees/xv6')).not.toThrow();
 });

@@ -150,7 +150,7 @@ test('variants whose device fails or does not; the folder has the device, and a 
   writeFileSync(join(cwd, 'faults.yaml'), example);
   const refused = cli('run', '--dir', 'faults-0', 'faults.yaml');
   expect(refused.stderr).toMatch(
-    /device \S+thermo\.ts is code that runs with your rights: set KCOVBOX_TRUST/,
+    /faults\.yaml:\d+:\d+: device: device \S+thermo\.ts is code that runs with your rights: set KCOVBOX_TRUST/,
   );
   expect(isOneLine(refused.stderr)).toBe(true);
   for (const jobs of ['1', '2'])
@@ -179,7 +179,7 @@ test('an option of the compiler that may run a program needs the word of the use
   );
   const refused = cli('plan', 'flags.yaml');
   expect(refused.stderr).toMatch(
-    /cflags --ld-path=\.\/evil may run programs or write files with your rights/,
+    /flags\.yaml:2:\d+: cflags: --ld-path=\.\/evil may run programs or write files with your rights/,
   );
   expect(isOneLine(refused.stderr)).toBe(true);
 });
