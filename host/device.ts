@@ -13,6 +13,7 @@ import {
   paramsOf,
 } from '../emulator/index.ts';
 import { sha256 } from '../toolchain/index.ts';
+import { splitDevice } from './device-text.ts';
 import { decodeText, readInput } from './input.ts';
 
 export interface LoadedDevice {
@@ -29,18 +30,6 @@ const LOAD_MS = 2_000;
 const MODULE = 'kcovbox/device';
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
-
-/** `./mydev.ts,depth=8,name=x` as a path and parameters. */
-export function splitDevice(text: string): { path: string; params: Record<string, string> } {
-  const [path = '', ...rest] = text.split(',');
-  const params: Record<string, string> = {};
-  for (const part of rest) {
-    const at = part.indexOf('=');
-    if (at <= 0) throw refused(`device ${path}: "${part}" is not NAME=VALUE`);
-    params[part.slice(0, at)] = part.slice(at + 1);
-  }
-  return { path, params };
-}
 
 /**
  * The file as a script that fills in `module.exports`: types, imports and exports are rewritten,

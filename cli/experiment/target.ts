@@ -7,6 +7,7 @@ import { CODE_BYTES, CODE_STARTS } from '../../experiment/fuzz-trial.ts';
 import type { FuzzOptions, PlannedOther, PlannedOwn } from '../../experiment/schema.ts';
 import type { TargetKind } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
+import { splitDevice } from '../../host/device-text.ts';
 import { describeTarget } from '../../host/fuzz/boot-target.ts';
 import {
   type DescriptionTexts,
@@ -189,7 +190,7 @@ async function ownGuest({ options, placed, fail }: Asked): Promise<PreparedGuest
   const { conf = 'linux', append, schedule, device, driver, fault } = options;
   told(fail, 'conf', () => confOf(conf, undefined, 'linux'));
   const named = device?.map(placed) ?? [];
-  told(fail, 'device', () => checkTrust(named.map(text => text.split(',')[0]!)));
+  told(fail, 'device', () => checkTrust(named.map(text => splitDevice(text).path)));
   const devices = await loadDevices(named);
   const faultable = fault?.map(text => parseFaultChoice(text).device);
   told(fail, 'fault', () => checkFaultable(faultable, devices));

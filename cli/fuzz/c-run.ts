@@ -13,6 +13,7 @@ import {
 } from '../../emulator/index.ts';
 import { devicesOf, MARK, type Program } from '../../fuzz/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
+import { deviceText } from '../../host/device-text.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { Guest } from '../../run/many/guest.ts';
@@ -40,9 +41,7 @@ export interface Board {
 
 /** Errors: as `loadDevices`. */
 export async function boardOf({ path, manifest, devices }: Stored): Promise<Board> {
-  const texts = devices.map(({ path: file, params }) =>
-    [file, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(','),
-  );
+  const texts = devices.map(deviceText);
   const kernel = manifest.whole ? join(path, 'kernel.bin') : undefined;
   return {
     conf: manifest.conf,

@@ -76,16 +76,14 @@ function kcovbox(words: readonly string[]): Promise<Ran> {
 const outcomeOf = (status: number): Ran['outcome'] =>
   status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
 
-/** The instructions of the C program in `dir`: the limit of each call, and the start. */
-function budgetOf(dir: string, { config }: CampaignManifest): number {
-  const calls = readText(join(dir, 'program.txt'), 'program', TEXT_MAX).trim().split('\n');
-  return config.budget * (calls.length + 1);
-}
-
 function programIn(dir: string, { descriptions }: Stored): Program {
   const file = join(dir, 'program.txt');
   return parseProgram(readText(file, 'program', TEXT_MAX), descriptions, file);
 }
+
+/** The instructions of the C program: the limit of each call, and the start. */
+const budgetOf = ({ calls }: Program, { config }: CampaignManifest): number =>
+  config.budget * (calls.length + 1);
 
 type Shows = (ended: Ended, machine: Machine) => boolean;
 
@@ -95,8 +93,8 @@ type Shows = (ended: Ended, machine: Machine) => boolean;
  */
 async function wordsFor(dir: string, stored: Stored, append: string, shows: Shows) {
   const path = join(dir, 'repro.c');
-  const maxInsns = budgetOf(dir, stored.manifest);
   const program = programIn(dir, stored);
+  const maxInsns = budgetOf(program, stored.manifest);
   const order = program.schedule?.order;
   const board = await boardOf(stored);
   const run = { path, board, append, smp: order === undefined ? 1 : 2 };
@@ -131,23 +129,21 @@ async function reproduceBug(dir: string, bug: string, stored: Stored): Promise<b
 }
 
 /** The words of `kcovbox boot` that run the program of a crash on another Linux. */
-async function otherWords(dir: string, { path, manifest }: Stored, scratch: string): Promise<string[]> {
+async function otherWords(dir: string, stored: Stored, scratch: string): Promise<string[]> {
+  const { path, manifest } = stored;
   const initrd = join(scratch, 'initrd.bin');
   writeFileSync(initrd, await otherInitrd(join(dir, 'repro.c')));
   const images = ['-kernel', join(path, 'kernel.bin'), '-initrd', initrd, '-append', manifest.append];
-  const budget = String(BOOT_MAX + budgetOf(dir, manifest));
+  const budget = String(BOOT_MAX + budgetOf(programIn(dir, stored), manifest));
   return ['boot', '-m', `${OTHER_RAM_BYTES / 2 ** 20}M`, '-no-reboot', ...images, '--max-insns', budget];
 }
 
 /** The same on xv6: the program is /repro of the campaign's disk. */
-async function wordsOfXv6(
-  dir: string,
-  { path, initrd, manifest }: Stored,
-  scratch: string,
-): Promise<string[]> {
+async function wordsOfXv6(dir: string, stored: Stored, scratch: string): Promise<string[]> {
+  const { path, initrd, manifest } = stored;
   const disk = join(scratch, 'fs.img');
   writeFileSync(disk, await xv6Disk(join(dir, 'repro.c'), initrd, scratch));
-  const budget = String(BOOT_MAX + budgetOf(dir, manifest));
+  const budget = String(BOOT_MAX + budgetOf(programIn(dir, stored), manifest));
   return [...xv6Words(join(path, 'kernel.bin'), disk), '--max-insns', budget];
 }
 

@@ -182,7 +182,11 @@ function addOrderOptions(command: Command): void {
 /** Options about devices and drivers of the user's own. */
 export function addDeviceOptions(command: Command, { faults } = { faults: true }): Command {
   command
-    .option('--device <file.ts>', 'add a device of your own: FILE.ts[,NAME=VALUE]... (repeatable)', repeated)
+    .option(
+      '--device <file.ts>',
+      'add a device of your own: FILE.ts[,NAME=VALUE]..., where ,, is a comma (repeatable)',
+      repeated,
+    )
     .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated);
   if (faults)
     command

@@ -207,7 +207,7 @@ const xv6Machine = (kernel: Uint8Array, disk: Uint8Array): MachineOptions => ({
 export const xv6Words = (kernel: string, disk: string): string[] => [
   ...['boot', '-bios', 'none', '-kernel', kernel, '-m', `${XV6_RAM_BYTES / 2 ** 20}M`, '-smp', '1'],
   ...['--kcov', 'off', '-icount', `shift=${XV6_ICOUNT}`, '-global', 'virtio-mmio.force-legacy=false'],
-  ...['-drive', `file=${disk},if=none,format=raw,id=x0`],
+  ...['-drive', `file=${disk.replaceAll(',', ',,')},if=none,format=raw,id=x0`],
   ...['-device', 'virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0'],
 ];
 

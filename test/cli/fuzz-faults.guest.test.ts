@@ -2,7 +2,7 @@
 // device fails, and by no others; at the same execution with any number of workers, on both
 // engines; and the crash is repeated by a C program with the fault, and by its capsule.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -93,6 +93,13 @@ describe('a driver that trusts its device', () => {
     expect(replay.stderr).toMatch(/^kcovbox: the same run: /m);
     expect(replay.stdout).toContain('BUG: KASAN: slab-out-of-bounds in thermo_read');
   });
+});
+
+test('the folder of a campaign with a device may have a comma in its path', () => {
+  cpSync(join(cwd, 'one'), join(cwd, 'one, again'), { recursive: true });
+  const { status, stdout, stderr } = cli('repro', 'one, again');
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(new RegExp(`^same {2}${TITLE}\\n {2}kcovbox run .*one,, again/devices/thermo\\.ts`));
 });
 
 // A device is code of the host, and a folder may be a stranger's.
