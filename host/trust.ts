@@ -2,8 +2,8 @@
 // have made, and runs only with the user's word.
 import { KcovboxError } from '../emulator/index.ts';
 
-/** Errors: KcovboxError, unless the user trusts such code. */
-function needTrust(what: string): void {
+/** Errors: KcovboxError of `what` runs, unless the user trusts such code. */
+export function needTrust(what: string): void {
   if (process.env['KCOVBOX_TRUST'] === '1') return;
   throw new KcovboxError('input', `${what} with your rights: set KCOVBOX_TRUST=1 if you trust it`);
 }

@@ -8,6 +8,7 @@ import { labNames, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { packSubmission } from '../../host/lab/packed.ts';
 import { prove } from '../../host/lab/prove.ts';
 import { newLab } from '../../host/lab/template.ts';
+import { checkDevices } from '../../host/lab/trust.ts';
 import { judgeHere } from '../../host/lab/workshop.ts';
 import { labOf, startLab } from '../../host/lab/workspace.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
@@ -45,6 +46,7 @@ interface TestOptions {
 
 async function test(folder: string, options: TestOptions): Promise<number> {
   const lab = labOf(folder);
+  checkDevices(lab);
   const ids = lab.manifest.checks.map(({ id }) => id);
   const unknown = options.only?.find(id => !ids.includes(id));
   if (unknown !== undefined)
@@ -110,7 +112,10 @@ function create(folder: string): void {
     }
   };
   fillFolder(folder, 'lab new', write, 'name another folder: kcovbox lab new DIR');
-  writeTo('-', `${folder}: edit lab.json and text.md, then kcovbox lab check ${shellWord(folder)}\n`);
+  writeTo(
+    '-',
+    `${folder}: edit lab.json and text.md, then KCOVBOX_TRUST=1 kcovbox lab check ${shellWord(folder)}\n`,
+  );
 }
 
 async function check(words: readonly string[], options: { chooseMutants?: true }): Promise<number> {
@@ -191,7 +196,9 @@ export function register(program: Command): void {
     .option('--choose-mutants', 'choose the mutants again, and write them to mutants.json')
     .addHelpText(
       'after',
-      '\nThe exit status is 0 when all holds, else 1.\nExamples:\n  kcovbox lab check 1 2\n  kcovbox lab check --choose-mutants 10-my-lab',
+      '\nThe exit status is 0 when all holds, else 1. The commands and devices of a lab that is not of the package run with\n' +
+        'your rights: set KCOVBOX_TRUST=1 if you trust it.\n' +
+        'Examples:\n  kcovbox lab check 1 2\n  KCOVBOX_TRUST=1 kcovbox lab check --choose-mutants 10-my-lab',
     )
     .action(async (words: string[], options: { chooseMutants?: true }) => {
       process.exitCode = await check(words, options);

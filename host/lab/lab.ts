@@ -1,6 +1,6 @@
 // A lab on this host: its folder, and what a student hands in.
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   type Files,
   hashOfFiles,
@@ -47,6 +47,10 @@ export const labNames = (): string[] =>
     .sort();
 
 export const labsFolder = (): string => join(packageRoot(), 'labs');
+
+/** Not a lab of the user's own, which may be a stranger's. */
+export const isOfPackage = ({ folder }: Pick<Lab, 'folder'>): boolean =>
+  dirname(resolve(folder)) === resolve(labsFolder());
 
 function readJson(path: string): unknown {
   const text = readText(path, 'lab', JSON_MAX);

@@ -3,14 +3,15 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Bench, failingSeed, isKilled, seedText, sourceOf } from '../../grade/judge/checks.ts';
 import { bytesOf, type Files, refused, type Submission, submissionOf } from '../../grade/judge/lab.ts';
 import { Runs } from '../../grade/judge/runs.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, LabScore } from '../../grade/schema.ts';
 import { CompileError, packageRoot, sha256OfParts, writeWhole } from '../../toolchain/index.ts';
-import { type Lab, labsFolder, labText, readSubmission } from './lab.ts';
+import { isOfPackage, type Lab, labText, readSubmission } from './lab.ts';
+import { checkCommands, checkDevices } from './trust.ts';
 import { judgeHere, solutionOf, workshop } from './workshop.ts';
 import { kernelFolder, startLab } from './workspace.ts';
 
@@ -38,13 +39,18 @@ function firstOf(
   return check && `${check.id} (${check.status}): ${check.why}`;
 }
 
-/** Solution and starter. `tell` hears of each proof. */
+/**
+ * Solution and starter. `tell` hears of each proof. Errors: KcovboxError for a lab of a stranger
+ * that runs code of the host; where there is no solution.
+ */
 export async function prove(
   lab: Lab,
   { chooses, tell, say }: { chooses: boolean; tell: (proof: Proof) => void; say: (line: string) => void },
 ): Promise<void> {
   const solution = solutionOf(lab);
   if (!solution) throw refused(`lab check: ${withoutSolution(lab)}`);
+  checkDevices(lab);
+  if (commandsIn(lab).length > 0) checkCommands(lab);
   const { submission, missing } = await seeded(lab, say);
   for (const check of lab.manifest.checks)
     if (check.kind === 'seed') {
@@ -88,10 +94,10 @@ export async function seeded(
 }
 
 /** The package leaves the solutions of its labs out, because students install it. */
-const withoutSolution = ({ name, folder }: Lab): string =>
-  dirname(folder) === labsFolder()
-    ? `the installed package has no solutions of its labs; in a checkout of kcovbox they are in labs/${name}/teacher/solution: kcovbox lab check CHECKOUT/labs/${name}`
-    : `${folder} has no folder teacher/solution; put the files there that have all points`;
+const withoutSolution = (lab: Lab): string =>
+  isOfPackage(lab)
+    ? `the installed package has no solutions of its labs; in a checkout of kcovbox they are in labs/${lab.name}/teacher/solution: kcovbox lab check CHECKOUT/labs/${lab.name}`
+    : `${lab.folder} has no folder teacher/solution; put the files there that have all points`;
 
 async function proveMutants(
   lab: Lab,
@@ -158,16 +164,20 @@ export function commandsOf(text: string): { command: string; status: number }[] 
     });
 }
 
+/** Those of its text that are run: the folder is there already. */
+const commandsIn = (lab: Lab): { command: string; status: number }[] =>
+  commandsOf(labText(lab, kernelFolder())).filter(
+    ({ command }) => !command.startsWith('kcovbox lab start') && !command.startsWith('cd '),
+  );
+
 /** In the folder that `lab start` makes. */
 function* runCommands(lab: Lab): Generator<Proof> {
   const folder = mkdtempSync(join(tmpdir(), 'kcovbox-lab-text-'));
   try {
     const work = join(folder, lab.name);
     startLab(lab, work);
-    const text = labText(lab, kernelFolder());
     const kcovbox = `"${process.execPath}" "${join(packageRoot(), 'bin', 'kcovbox.cjs')}"`;
-    for (const { command, status } of commandsOf(text)) {
-      if (command.startsWith(`kcovbox lab start`) || command.startsWith('cd ')) continue;
+    for (const { command, status } of commandsIn(lab)) {
       const line = command.replace(/\bkcovbox (?=[a-z])/g, () => `${kcovbox} `);
       const ended = spawnSync('/bin/sh', ['-c', line], {
         cwd: work,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { refused } from '../../grade/judge/lab.ts';
 import { makeFolders, packageRoot } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
-import { type Lab, labsFolder, labText, openLab } from './lab.ts';
+import { isOfPackage, type Lab, labText, openLab } from './lab.ts';
 
 const MARK = 'lab.kcovbox';
 /** Bytes. */
@@ -29,7 +29,7 @@ export function startLab(lab: Lab, folder: string): void {
   write('README.md', labText(lab, kernelFolder()));
   for (const [path, bytes] of [...lab.starter, ...lab.tests]) write(path, bytes);
   // The name finds a lab of the package from everywhere, and others by chance of the folder.
-  const name = dirname(resolve(lab.folder)) === resolve(labsFolder()) ? lab.name : resolve(lab.folder);
+  const name = isOfPackage(lab) ? lab.name : resolve(lab.folder);
   write(MARK, `${JSON.stringify({ format: 'kcovbox lab folder', version: 1, lab: name })}\n`);
 }
 

@@ -75,8 +75,45 @@ test.each(commands)('$name: $command', ({ name, command, status }) => {
 test('lab check looks for the schedule seed of a solution', () => {
   const lab = sampledLab('7', join(dir, 'labs'));
   writeFileSync(join(lab, 'teacher', 'solution', 'seed.txt'), 'not known\n');
-  const { status, stdout } = kcovbox(['lab', 'check', lab], { cwd: dir, timeout: 170_000 });
+  const { status, stdout } = kcovbox(['lab', 'check', lab], {
+    ...{ cwd: dir, timeout: 170_000 },
+    env: { KCOVBOX_TRUST: '1' },
+  });
   expect(stdout).toMatch(/^ {2}ok a schedule seed up to 200 of found fails on the starter$/m);
   expect(stdout.match(/^ *not ok .*/gm)).toBe(null);
   expect(status).toBe(0);
+});
+
+// A lab that a stranger made: its text may have any command, and its device is code of the host.
+test('a lab that is not of the package runs nothing of its own without the word of its user', () => {
+  expect(kcovbox(['lab', 'new', 'evil'], { cwd: dir }).status).toBe(0);
+  const lab = join(dir, 'evil');
+  writeFileSync(join(lab, 'text.md'), '# Evil\n\n```sh\ntouch ../../touched-by-lab\n```\n');
+  const check = (env: Record<string, string>) => kcovbox(['lab', 'check', 'evil'], { cwd: dir, env });
+  const refused = check({ KCOVBOX_TRUST: '' });
+  expect([refused.status, refused.stderr]).toEqual([
+    125,
+    `kcovbox: ${join(lab, 'text.md')} has commands, which run with your rights: set KCOVBOX_TRUST=1 if you trust it\n`,
+  ]);
+  expect(refused.stdout).toBe('evil\n');
+  writeFileSync(join(lab, 'text.md'), '# No commands\n');
+  expect(check({ KCOVBOX_TRUST: '' }).status).toBe(0);
+  const path = join(lab, 'lab.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { files: object[] };
+  manifest.files.push({ name: 'board.ts', device: true });
+  writeFileSync(path, JSON.stringify(manifest));
+  writeFileSync(join(lab, 'starter', 'board.ts'), 'export default 1;\n');
+  const work = join(dir, 'evil-work');
+  expect(kcovbox(['lab', 'start', 'evil', work], { cwd: dir }).status).toBe(0);
+  for (const words of [
+    ['check', 'evil'],
+    ['test', work],
+  ]) {
+    const ran = kcovbox(['lab', ...words], { cwd: dir, env: { KCOVBOX_TRUST: '' } });
+    expect([words[0], ran.status, ran.stderr]).toEqual([
+      words[0],
+      125,
+      `kcovbox: device board.ts of the lab ${lab} is code that runs with your rights: set KCOVBOX_TRUST=1 if you trust it\n`,
+    ]);
+  }
 });
