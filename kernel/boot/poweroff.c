@@ -35,23 +35,22 @@ void host_mark(u32 number)
         mmio_write32(finisher, number << 16 | FINISHER_MARK);
 }
 
-void power_off(int status)
+static __noreturn void finish(u32 word, u32 reset_type, u32 reason)
 {
     irq_disable();
-    u32 word = status ? (u32)(status & 0xffff) << 16 | FINISHER_FAIL : FINISHER_PASS;
     if (finisher)
         mmio_write32(finisher, word);
-    sbi_system_reset(0, status ? 1 : 0);
+    sbi_system_reset(reset_type, reason);
     for (;;)
         wfi();
 }
 
+void power_off(int status)
+{
+    finish(status ? (u32)(status & 0xffff) << 16 | FINISHER_FAIL : FINISHER_PASS, 0, status != 0);
+}
+
 void power_reboot(void)
 {
-    irq_disable();
-    if (finisher)
-        mmio_write32(finisher, FINISHER_RESET);
-    sbi_system_reset(1, 0);
-    for (;;)
-        wfi();
+    finish(FINISHER_RESET, 1, 0);
 }

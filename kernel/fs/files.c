@@ -212,11 +212,6 @@ void fd_fill(int fd, struct file *file)
     spin_unlock(&t->lock);
 }
 
-void fd_unreserve(int fd)
-{
-    fd_fill(fd, NULL);
-}
-
 int fd_install_from(struct file *file, int min, bool cloexec)
 {
     int fd = fd_reserve(min, cloexec);

@@ -145,10 +145,9 @@ struct files *files_spare(const struct files *like);
  */
 int fd_install_from(struct file *file, int min, bool cloexec);
 int fd_install(struct file *file, u32 oflags); /* from 0; O_CLOEXEC of oflags counts */
-/* The same in two steps: reserve a number, then install the file (or fd_unreserve). */
+/* The same in two steps: reserve a number, then install the file, or NULL. */
 int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);
-void fd_unreserve(int fd);
 int fd_close(int fd);
 int fd_get_cloexec(int fd);
 int fd_set_cloexec(int fd, bool cloexec);

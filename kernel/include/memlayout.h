@@ -31,9 +31,8 @@
 #define RAM_BASE    UL(0x80000000)
 #define LINEAR_SIZE UL(0x100000000)
 
-#define VMAP_BASE   UL(0xffffffd000000000)
-#define VMAP_SIZE   UL(0x40000000)
-#define SHADOW_BASE UL(0xffffffe000000000)
+#define VMAP_BASE UL(0xffffffd000000000)
+#define VMAP_SIZE UL(0x40000000)
 
 #define USER_TOP        UL(0x4000000000)
 #define USER_MIN        UL(0x1000)                 /* nothing is ever mapped at page 0 */

@@ -18,9 +18,7 @@
 #define POLLHUP    0x0010
 #define POLLNVAL   0x0020
 #define POLLRDNORM 0x0040
-#define POLLRDBAND 0x0080
 #define POLLWRNORM 0x0100
-#define POLLWRBAND 0x0200
 #define POLLRDHUP  0x2000
 
 struct file;

@@ -10,12 +10,10 @@
 #define SSTATUS_SPIE     (1UL << 5)  /* SIE before the trap */
 #define SSTATUS_SPP      (1UL << 8)  /* privilege before the trap: 1 = S, 0 = U */
 #define SSTATUS_FS       (3UL << 13) /* floating-point unit state */
-#define SSTATUS_FS_OFF   (0UL << 13)
 #define SSTATUS_FS_INIT  (1UL << 13)
 #define SSTATUS_FS_CLEAN (2UL << 13)
 #define SSTATUS_FS_DIRTY (3UL << 13)
 #define SSTATUS_SUM      (1UL << 18) /* S-mode may access user pages */
-#define SSTATUS_MXR      (1UL << 19) /* loads may read executable pages */
 
 /* sie, sip (Priv §10.1.3) */
 #define SIE_SSIE (1UL << 1) /* software: IPI from another hart */
@@ -36,7 +34,6 @@
 #define EXC_STORE_MISALIGNED 6
 #define EXC_STORE_ACCESS     7
 #define EXC_ECALL_U          8
-#define EXC_ECALL_S          9
 #define EXC_INSN_PAGE_FAULT  12
 #define EXC_LOAD_PAGE_FAULT  13
 #define EXC_STORE_PAGE_FAULT 15
@@ -54,9 +51,7 @@
 #define PTE_G                 (1UL << 5)
 #define PTE_A                 (1UL << 6)
 #define PTE_D                 (1UL << 7)
-#define PTE_SOFT_COW          (1UL << 8) /* software bit: writable after copying */
 #define PTE_SOFT_PFN          (1UL << 9) /* software bit: device memory without struct page */
-#define PTE_LEAF(pte)         ((pte) & (PTE_R | PTE_W | PTE_X))
 #define PTE_PA(pte)           (((pte) >> 10) << 12)
 #define PA_PTE(pa)            (((u64)(pa) >> 12) << 10)
 #define SV39_INDEX(va, level) (((u64)(va) >> (12 + 9 * (level))) & 511)

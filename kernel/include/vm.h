@@ -44,7 +44,6 @@ OPTIONAL(CONFIG_REVOKE, void, vm_object_revoke, (struct vm_object *object, u64 f
 
 /* vma->flags */
 #define VMA_SHARED       (1u << 0) /* MAP_SHARED: no copy on write; fork shares the pages */
-#define VMA_GROWSDOWN    (1u << 1) /* main stack */
 #define VMA_STACK        (1u << 2)
 #define VMA_HEAP         (1u << 3)
 #define VMA_DEVICE       (1u << 4) /* not merged or expanded by mremap (like Linux VM_DONTEXPAND) */

@@ -1,12 +1,9 @@
 /*
- * System calls about the system: names, limits, random bytes, scheduling parameters, prctl, power.
+ * System calls about the system: its name, random bytes.
  */
 #include "abi/errno.h"
-#include "abi/sched.h"
-#include "alloc.h"
 #include "klib.h"
 #include "proc.h"
-#include "riscv.h"
 #include "syscall.h"
 #include "vm.h"
 
@@ -56,7 +53,3 @@ long sys_getrandom(u64 addr, u64 len, u64 flags)
     }
     return (long)len;
 }
-
-/* Limits */
-
-/* prctl */
