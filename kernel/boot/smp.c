@@ -3,7 +3,6 @@
  * an idle thread and starts at secondary_start through SBI HSM (SBI chapter 9).
  */
 #include "boot.h"
-#include "alloc.h"
 #include "fdt.h"
 #include "irq.h"
 #include "kcov.h"

@@ -12,7 +12,6 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
-#include "memlayout.h"
 #include "namei.h"
 
 #define HEADER_BYTES 110

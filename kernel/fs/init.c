@@ -4,12 +4,10 @@
  * debugfs.
  */
 #include "fs.h"
-#include "abi/errno.h"
 #include "boot.h"
 #include "cpio.h"
 #include "devfs.h"
 #include "klib.h"
-#include "memlayout.h"
 #include "namei.h"
 #include "tmpfs.h"
 #include "fsinit.h"

@@ -40,13 +40,16 @@ int access_as(const struct inode *inode, u32 want, u32 uid, bool group);
 /* sys_rw.c. Linux moves at most MAX_RW in one call; it also keeps sums of iovecs from overflowing.
  */
 #define MAX_RW 0x7ffff000UL
-long transfer_vector(u64 fd, u64 iov, u64 count, i64 pos, bool positioned, bool write);
+long transfer(u64 fd, struct iter *it, i64 pos, bool positioned, bool write);
 long truncate_inode(struct inode *inode, i64 size);
 
-/* Copies up to IOV_MAX iovecs in; the caller frees *storage after the last use of it. */
-#define IOV_MAX 1024
-int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
+int copy_path(u64 user_path, char **out); /* kfree */
 
+/* opt/fcntl */
+OPTIONAL(CONFIG_FCNTL, long, fcntl_more, (struct file *f, int cmd, u64 arg), -EINVAL)
+/* opt/descriptors: ioctls that mean the same for every file; -ENOTTY when cmd is none of them. */
+OPTIONAL(CONFIG_DESCRIPTORS, long, ioctl_generic, (struct file *f, int fd, u32 cmd, u64 arg),
+         -ENOTTY)
 /* opt/fileio */
 OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path *at, u32 mode), -EOPNOTSUPP)
 int regular_fsync(struct file *file);

@@ -4,8 +4,6 @@
  */
 #include "tmpfs.h"
 #include "abi/errno.h"
-#include "alloc.h"
-#include "klib.h"
 #include "opt/memfd/memfd.h"
 #include "devfs.h"
 #include "open.h"

@@ -1,12 +1,8 @@
 /*
  * sys_dirs.c: current directory, root and umask of a process, as its threads share them.
- * them.
  */
-#include "open.h"
-#include "abi/errno.h"
 #include "alloc.h"
 #include "fsinit.h"
-#include "internal.h"
 #include "klib.h"
 #include "namei.h"
 #include "proc.h"

@@ -1,14 +1,11 @@
 /*
- * sys_fd.c: the system calls about descriptors themselves: close, dup, fcntl, ioctl, flock.
+ * sys_fd.c: the system calls about descriptors themselves: close, dup, fcntl, ioctl.
  */
 #include "open.h"
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "alloc.h"
 #include "klib.h"
-#include "opt/filelock/filelock.h"
-#include "opt/memfd/memfd.h"
-#include "pipe.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
@@ -18,27 +15,11 @@
 #define F_SETFD         2
 #define F_GETFL         3
 #define F_SETFL         4
-#define F_GETLK         5
-#define F_SETLK         6
-#define F_SETLKW        7
-#define F_SETOWN        8
-#define F_GETOWN        9
 #define F_DUPFD_CLOEXEC 1030
-#define F_SETPIPE_SZ    1031
-#define F_GETPIPE_SZ    1032
-#define F_ADD_SEALS     1033
-#define F_GET_SEALS     1034
 
 #define FD_CLOEXEC    1
 #define SETFL_MASK    (O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME)
 #define RLIMIT_NOFILE 7
-
-#define FIONREAD 0x541b
-#define FIONBIO  0x5421
-#define FIOASYNC 0x5452
-#define FIOCLEX  0x5451
-#define FIONCLEX 0x5450
-#define FIOQSIZE 0x5460
 
 long sys_close(u64 fd)
 {
@@ -80,25 +61,7 @@ static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
     }
     if (f->fflags & FF_PATH)
         return -EBADF;
-    switch (cmd) {
-    case F_SETFL:
-        return set_status_flags(f, arg);
-    case F_GETLK:
-    case F_SETLK:
-    case F_SETLKW:
-        return filelock_fcntl(f, cmd - F_GETLK, arg);
-    case F_SETOWN:
-    case F_GETOWN: /* SIGIO is not delivered, so no file has an owner */
-        return 0;
-    case F_ADD_SEALS:
-    case F_GET_SEALS:
-        return memfd_fcntl(f, cmd, arg);
-    case F_SETPIPE_SZ:
-    case F_GETPIPE_SZ:
-        return pipe_fcntl_size(f, cmd == F_SETPIPE_SZ, arg);
-    default:
-        return -EINVAL;
-    }
+    return cmd == F_SETFL ? set_status_flags(f, arg) : fcntl_more(f, cmd, arg);
 }
 
 long sys_fcntl(u64 fd, u64 cmd, u64 arg)
@@ -111,35 +74,6 @@ long sys_fcntl(u64 fd, u64 cmd, u64 arg)
     result = fcntl_file(f, (int)fd, (int)cmd, arg);
     file_put(f);
     return result;
-}
-
-/* Commands that mean the same for every file; -ENOTTY when cmd is none of them. */
-static long ioctl_generic(struct file *f, int fd, u32 cmd, u64 arg)
-{
-    int value;
-
-    switch (cmd) {
-    case FIOCLEX:
-    case FIONCLEX:
-        return fd_set_cloexec(fd, cmd == FIOCLEX);
-    case FIONBIO:
-        if (get_user(value, arg))
-            return -EFAULT;
-        f->oflags = value ? f->oflags | O_NONBLOCK : f->oflags & ~O_NONBLOCK;
-        return 0;
-    case FIOASYNC:
-        return get_user(value, arg) ? -EFAULT : 0;
-    case FIONREAD:
-        if (!S_ISREG(f->inode->mode))
-            return -ENOTTY;
-        value = MIN(f->inode->size - f->pos, 0x7fffffff);
-        return put_user(arg, value);
-    case FIOQSIZE:
-        return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) ? put_user(arg, f->inode->size)
-                                                                  : -ENOTTY;
-    default:
-        return -ENOTTY;
-    }
 }
 
 long sys_ioctl(u64 fd, u64 cmd, u64 arg)

@@ -5,8 +5,6 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
-#include "names.h"
-#include "opt/notify/notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

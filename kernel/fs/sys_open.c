@@ -2,9 +2,6 @@
  * sys_open.c: openat(2), which ignores unknown flags.
  */
 #include "open.h"
-#include "abi/errno.h"
-#include "namei.h"
-#include "proc.h"
 #include "syscall.h"
 #include "vm.h"
 

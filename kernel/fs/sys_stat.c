@@ -6,7 +6,6 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "memlayout.h"
-#include "opt/notify/notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "timeout.h"

@@ -76,12 +76,11 @@ struct thread {
     bool on_cpu;
     bool timed_out;
     u64 slice_end;
-    u64 run_since;     /* ticks; for times */
-    u64 slept_since;   /* for the hung-task watch */
-    u64 utime, stime;  /* ticks */
-    u64 switches[2];   /* context switches: voluntary, involuntary */
-    u64 allowed_harts; /* bit per hart, sched_setaffinity */
-    struct timeout *sleep_timer;
+    u64 run_since;          /* ticks; for times */
+    u64 slept_since;        /* for the hung-task watch */
+    u64 utime, stime;       /* ticks */
+    u64 switches[2];        /* context switches: voluntary, involuntary */
+    u64 allowed_harts;      /* bit per hart, sched_setaffinity */
     i8 nice;                /* (proc_lock to change) -20..19 */
     u8 policy, rt_priority; /* (proc_lock) SCHED_OTHER.., sched_setscheduler */
     bool reset_on_fork;
@@ -182,7 +181,6 @@ struct proc {
     int pdeath_signal;
     int dumpable;
     bool no_new_privs;
-    bool child_subreaper;
 };
 
 /* Per-hart state. Offset 0 is known to assembly. */
@@ -236,6 +234,12 @@ static inline void sched_relax(void)
 OPTIONAL(CONFIG_PRIORITY, u64, sched_slice, (const struct thread *t), SLICE_TICKS)
 /* Nice value and policy. */
 OPTIONAL(CONFIG_PRIORITY, void, sched_inherit, (struct thread *child, const struct thread *parent))
+/* opt/cpuclock. prev leaves its hart. */
+OPTIONAL(CONFIG_CPUCLOCK, void, account_switch, (struct thread *prev, u64 now))
+/* Adds the time since the thread last entered or left the kernel to its utime or stime. */
+OPTIONAL(CONFIG_CPUCLOCK, void, account_side, (u64 *side))
+/* A thread of p ends; proc_lock is held. */
+OPTIONAL(CONFIG_CPUCLOCK, void, account_exit, (struct proc *p, const struct thread *t))
 void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */

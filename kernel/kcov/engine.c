@@ -8,7 +8,6 @@
  */
 #include "engine.h"
 #include "alloc.h"
-#include "remote.h"
 
 #ifdef CONFIG_KCOV
 

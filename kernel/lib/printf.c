@@ -3,7 +3,6 @@
  * splits the text of one kprintf call.
  */
 #include "klib.h"
-#include "lock.h"
 
 struct sink {
     char *buf;

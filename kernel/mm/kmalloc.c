@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "kasan.h"
 #include "klib.h"
+#include "opt/poison/poison.h"
 #include "lock.h"
 
 #define MIN_SHIFT 4
@@ -49,27 +50,6 @@ static int class_of(size_t size)
         shift++;
     return shift - MIN_SHIFT;
 }
-
-#ifdef CONFIG_SLAB_POISONING
-#define POISON_BYTE 0x6b
-
-static void poison_object(void *p, size_t size)
-{
-    memset((u8 *)p + sizeof(void *), POISON_BYTE, size - sizeof(void *));
-}
-
-static void check_object(void *p, size_t size)
-{
-    const u8 *b = p;
-    for (size_t i = sizeof(void *); i < size; i++)
-        if (b[i] != POISON_BYTE)
-            panic("slab poisoning: byte %lu of free object %p (size %lu) is %02x", i, p, size,
-                  b[i]);
-}
-#else
-#define poison_object(p, size) ((void)0)
-#define check_object(p, size)  ((void)0)
-#endif
 
 /* Class lock held. */
 static struct page *slab_grow(struct size_class *c, int index)

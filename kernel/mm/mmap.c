@@ -4,12 +4,10 @@
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "abi/sched.h"
-#include "alloc.h"
 #include "file.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"
-#include "riscv.h"
 
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 

@@ -6,6 +6,7 @@
  */
 #include "alloc.h"
 #include "klib.h"
+#include "opt/poison/poison.h"
 #include "kasan.h"
 #include "lock.h"
 
@@ -102,30 +103,6 @@ static pa_t take_block(int order)
     return pa;
 }
 
-#ifdef CONFIG_PAGE_POISONING
-#define POISON_FREE 0xaaaaaaaaaaaaaaaaUL
-
-static void poison(pa_t pa, int order)
-{
-    u64 *w = pa_to_va(pa);
-    for (u64 i = 0; i < (PAGE_SIZE << order) / 8; i++)
-        w[i] = POISON_FREE;
-}
-
-/* Checks the first page. Boot memory was never poisoned: its first word is not the pattern. */
-static void check_poison(pa_t pa, int order)
-{
-    u64 *w = pa_to_va(pa);
-    bool poisoned = w[0] == POISON_FREE;
-    for (u64 i = 0; poisoned && i < PAGE_SIZE / 8; i++)
-        if (w[i] != POISON_FREE)
-            panic("page poisoning: %p in a free page holds %lx (order %d)", &w[i], w[i], order);
-}
-#else
-#define poison(pa, order)       ((void)0)
-#define check_poison(pa, order) ((void)0)
-#endif
-
 pa_t page_alloc(int order)
 {
     if (order > MAX_ORDER || should_fail_alloc())
@@ -134,7 +111,7 @@ pa_t page_alloc(int order)
     pa_t pa = take_block(order);
     spin_unlock(&page_lock);
     if (pa) {
-        check_poison(pa, order);
+        check_pages(pa, order);
         kasan_alloc_pages(pa_to_va(pa), PAGE_SIZE << order);
     }
     return pa;
@@ -147,7 +124,7 @@ void page_free(pa_t pa, int order)
         panic("page_free: page %lx is of kind %d, order %d, not order %d", pa, pg->kind, pg->order,
               order);
     kasan_free_pages(pa_to_va(pa), PAGE_SIZE << order);
-    poison(pa, order);
+    poison_pages(pa, order);
     spin_lock(&page_lock);
     pg->refs = 0;
     free_block(pa, order);

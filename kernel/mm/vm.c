@@ -2,7 +2,6 @@
  * Address spaces as a whole: creation, copy for fork, sharing, activation on a hart, destruction.
  */
 #include "abi/errno.h"
-#include "abi/mman.h"
 #include "alloc.h"
 #include "file.h"
 #include "irq.h"

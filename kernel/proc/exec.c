@@ -4,8 +4,6 @@
  * interpreter, up to four deep.
  */
 #include "abi/errno.h"
-#include "abi/mman.h"
-#include "abi/sched.h"
 #include "alloc.h"
 #include "file.h"
 #include "fs.h"

@@ -2,9 +2,6 @@
  * The end of threads and processes. A thread frees its own resources; the last one of a process
  * frees the shared ones, hands children to init, and leaves a zombie for the parent's wait.
  */
-#include "abi/errno.h"
-#include "abi/sched.h"
-#include "alloc.h"
 #include "file.h"
 #include "irq.h"
 #include "klib.h"
@@ -129,21 +126,12 @@ static __noreturn void init_died(int wait_status)
     power_off(signal ? 128 + signal : wait_status >> 8 & 0xff);
 }
 
-/* proc_lock held. */
-static void add_usage(struct proc *p, const struct thread *t)
-{
-    p->utime += t->utime;
-    p->stime += t->stime;
-    p->switches[0] += t->switches[0];
-    p->switches[1] += t->switches[1];
-}
-
 static void become_zombie(struct proc *p)
 {
     struct sigactions *acts = p->sigacts;
     bool reap = false;
     spin_lock(&proc_lock);
-    add_usage(p, current);
+    account_exit(p, current);
     reparent_children(p);
     signal_flush(&p->sigqueue);
     if (p->exit_signal) {
@@ -172,7 +160,7 @@ static void become_zombie(struct proc *p)
 static void leave_proc(struct proc *p)
 {
     spin_lock(&proc_lock);
-    add_usage(p, current);
+    account_exit(p, current);
     thread_unlink(current);
     current->proc = &kernel_proc;
     wake_up(&p->thread_wait);

@@ -10,7 +10,6 @@
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
-#include "riscv.h"
 #include "syscall.h"
 #include "vm.h"
 

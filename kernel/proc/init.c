@@ -3,7 +3,6 @@
  * it executes the program named by "init=" (default /init), whose arguments are the words after
  * "--" on the command line; the environment is a constant plus words "env.NAME=value".
  */
-#include "abi/errno.h"
 #include "abi/sched.h"
 #include "alloc.h"
 #include "boot.h"

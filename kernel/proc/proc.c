@@ -3,7 +3,6 @@
  * of processes and threads come from one sequence, as in Linux; a process number is that of its
  * first thread.
  */
-#include "abi/errno.h"
 #include "alloc.h"
 #include "bugs.h"
 #include "file.h"

@@ -6,7 +6,6 @@
  * switch and released by the thread that was switched to, so a thread is never on the queue and on
  * a hart at once.
  */
-#include "abi/errno.h"
 #include "abi/sched.h"
 #include "irq.h"
 #include "klib.h"
@@ -135,15 +134,6 @@ static struct thread *pick_next(struct cpu *cpu)
     return cpu->idle;
 }
 
-static void account(struct thread *prev, u64 now)
-{
-    u64 used = now - prev->run_since;
-    if (prev->tf && prev->tf->syscall != ~0UL)
-        prev->stime += used;
-    else
-        prev->utime += used;
-}
-
 /* Runs on the stack of the thread that was switched to, with sched_lock still held. */
 static void finish_switch(struct thread *prev)
 {
@@ -164,7 +154,7 @@ void schedule(void)
     u64 now = read_time();
     cpu->need_resched = false;
     cpu->slice_timer = ~0UL;
-    account(prev, now);
+    account_switch(prev, now);
     if (prev->state == THREAD_RUNNABLE && prev != cpu->idle) {
         list_push_back(&run_queue, &prev->run_link);
         if (!may_run(prev, cpu)) /* its affinity has changed */

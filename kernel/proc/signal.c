@@ -3,7 +3,6 @@
  * (1..31) is pending at most once, real-time ones are queued (opt/siginfo). Everything is under
  * proc_lock.
  */
-#include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"

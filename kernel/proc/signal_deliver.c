@@ -2,12 +2,10 @@
  * Delivering signals on the way to user mode: default actions, and restarting the system call that
  * was interrupted. opt/handlers runs handlers.
  */
-#include "abi/errno.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "proc/internal.h"
-#include "riscv.h"
 #include "syscall.h"
 
 /* No handler runs, so an interrupted call starts again. */

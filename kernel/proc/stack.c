@@ -3,7 +3,6 @@
  * up: argc, argv pointers, NULL, envp pointers, NULL, auxiliary vector; higher, the strings.
  */
 #include "abi/errno.h"
-#include "abi/mman.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"

@@ -2,7 +2,6 @@
  * Signal system calls: dispositions, masks, sending, waiting.
  */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "bugs.h"
 #include "klib.h"
 #include "proc.h"

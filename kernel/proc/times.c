@@ -5,10 +5,8 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "bugs.h"
-#include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
-#include "riscv.h"
 #include "syscall.h"
 
 struct timespec ns_to_timespec(u64 ns)

@@ -9,7 +9,6 @@
 #include "klib.h"
 #include "lock.h"
 #include "proc.h"
-#include "riscv.h"
 #include "wait.h"
 
 struct taskq {

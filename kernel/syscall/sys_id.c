@@ -2,7 +2,6 @@
  * Identity: process and thread numbers, process groups, sessions, users and groups. Users exist as
  * numbers with Linux's rules; user 0 may do everything.
  */
-#include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
 #include "syscall.h"

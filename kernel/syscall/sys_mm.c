@@ -2,10 +2,7 @@
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "file.h"
-#include "irq.h"
-#include "klib.h"
 #include "proc.h"
-#include "riscv.h"
 #include "syscall.h"
 #include "vm.h"
 
@@ -36,24 +33,4 @@ long sys_munmap(u64 addr, u64 len)
 long sys_mprotect(u64 addr, u64 len, u64 prot)
 {
     return vm_protect(curproc->vm, addr, len, (u32)prot & ~(u32)PROT_GROWSDOWN);
-}
-
-static void fence_here(void *arg)
-{
-    (void)arg;
-    fence_i();
-}
-
-/*
- * Without flag 1 (the calling thread only) the other threads must see the new instructions, too:
- * all harts execute a fence. With it also, because the thread may move to another hart.
- */
-long sys_riscv_flush_icache(u64 start, u64 end, u64 flags)
-{
-    (void)start, (void)end;
-    if (flags & ~1UL)
-        return -EINVAL;
-    fence_here(NULL);
-    ipi_call((u32)harts_online(), fence_here, NULL);
-    return 0;
 }

@@ -11,7 +11,6 @@
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"
-#include "sbi.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -2,7 +2,6 @@
 #include "abi/errno.h"
 #include "opt/altstack/altstack.h"
 #include "proc.h"
-#include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
 #include "opt/altstack/flags.h"

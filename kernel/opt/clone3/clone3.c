@@ -1,10 +1,8 @@
 /* clone3.c: clone3(2): clone(2) with its arguments in a structure that can grow. */
 #include "abi/errno.h"
 #include "abi/sched.h"
-#include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"
-#include "vm.h"
 #include "opt/exec/copyin_struct.h"
 
 struct clone_args { /* ABI; grows */

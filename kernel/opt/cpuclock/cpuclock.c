@@ -13,7 +13,6 @@
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
-#include "klib.h"
 #include "opt/cpuclock/cpuclock.h"
 #include "memlayout.h"
 #include "proc.h"

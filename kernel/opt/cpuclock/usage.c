@@ -1,6 +1,5 @@
 /* usage.c: getrusage(2), times(2). */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "klib.h"
 #include "opt/cpuclock/rusage.h"
 #include "proc.h"

@@ -3,7 +3,6 @@
 #include "abi/sched.h"
 #include "bugs.h"
 #include "fs.h"
-#include "klib.h"
 #include "opt/descriptors/look.h"
 #include "opt/exec/tables.h"
 #include "proc.h"

@@ -2,7 +2,6 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "fs/internal.h"
-#include "fs/namei.h"
 #include "fs/open.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"

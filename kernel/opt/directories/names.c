@@ -4,7 +4,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "fs/names.h"
+#include "opt/directories/names.h"
 #include "fs/open.h"
 #include "klib.h"
 #include "opt/notify/notify.h"

@@ -1,9 +1,7 @@
 /* fifo.c: FIFOs: pipes with a name (mknod S_IFIFO), and F_SETPIPE_SZ. */
 #include "fs/pipe.h"
 #include "abi/errno.h"
-#include "alloc.h"
 #include "bugs.h"
-#include "klib.h"
 #include "proc.h"
 
 long pipe_fcntl_size(struct file *f, bool set, u64 size)

@@ -3,7 +3,6 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "fs/open.h"
-#include "klib.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

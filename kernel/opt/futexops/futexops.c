@@ -1,10 +1,8 @@
 /* futexops.c: the commands of futex(2) that move waiters or change a second word. */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "bugs.h"
 #include "opt/futex/futex.h"
 #include "proc.h"
-#include "proc/internal.h"
 #include "opt/futexops/futexops.h"
 
 /*

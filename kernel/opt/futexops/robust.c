@@ -1,6 +1,5 @@
 /* robust.c: robust mutexes (set_robust_list(2)): those of a thread that ends are marked. */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"

@@ -8,7 +8,6 @@
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
-#include "riscv.h"
 #include "sbi.h"
 #include "syscall.h"
 #include "vm.h"

@@ -10,7 +10,6 @@
  * Divergence: accesses outside the linear map (kernel stacks, devices) are not checked.
  */
 #include "kasan.h"
-#include "alloc.h"
 #include "klib.h"
 #include "lock.h"
 #include "memlayout.h"

@@ -6,7 +6,6 @@
 #include "alloc.h"
 #include "fs/namei.h"
 #include "klib.h"
-#include "proc.h"
 
 static int walk_to_root(struct walk *w)
 {

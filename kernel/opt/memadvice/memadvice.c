@@ -3,7 +3,6 @@
  * is mapped.
  */
 #include "abi/errno.h"
-#include "abi/mman.h"
 #include "mm/internal.h"
 #include "proc.h"
 #include "syscall.h"

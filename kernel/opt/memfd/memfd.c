@@ -7,7 +7,6 @@
  */
 #include "opt/memfd/seals.h"
 #include "abi/errno.h"
-#include "alloc.h"
 #include "klib.h"
 #include "fs/open.h"
 #include "proc.h"

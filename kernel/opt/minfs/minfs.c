@@ -7,10 +7,8 @@
 #include "minfs.h"
 #include "abi/errno.h"
 #include "alloc.h"
-#include "fs/devfs.h"
 #include "boot.h"
 #include "klib.h"
-#include "fs/tmpfs.h"
 #include "opt/attributes/statfs.h"
 
 #define MINFS_SUPER_MAGIC 0x6b626673

@@ -6,7 +6,6 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
-#include "proc.h"
 
 /* A number with an optional unit; *end is behind it. */
 static u64 number(const char *text, int base, const char **end)

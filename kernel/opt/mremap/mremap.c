@@ -2,14 +2,11 @@
  * mremap(2): shrink, grow in place, or move the page table entries elsewhere.
  */
 #include "abi/errno.h"
-#include "abi/mman.h"
 #include "abi/sched.h"
-#include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"
-#include "riscv.h"
 #include "syscall.h"
 #include "opt/mremap/mremap.h"
 

@@ -6,7 +6,6 @@
  * path finds the directory in a second walk, but only if there is any watch in the system.
  */
 #include "opt/notify/watches.h"
-#include "alloc.h"
 #include "klib.h"
 #include "fs/open.h"
 

@@ -4,7 +4,6 @@
  * mm/oom_kill.c, without its adjustments), and the console shows it. The faulting thread returns to
  * the same instruction and so tries again.
  */
-#include "alloc.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"

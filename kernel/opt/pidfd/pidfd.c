@@ -3,7 +3,6 @@
  * readable when the process is a zombie, and serves signals, waitid(P_PIDFD) and pidfd_getfd(2).
  */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "file.h"
 #include "opt/procfs/procfs.h"
 #include "fs.h"

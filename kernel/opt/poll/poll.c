@@ -10,7 +10,6 @@
 #include "alloc.h"
 #include "file.h"
 #include "klib.h"
-#include "memlayout.h"
 #include "proc.h"
 #include "signal.h"
 #include "syscall.h"

@@ -2,7 +2,6 @@
  * proc_text.c: the texts of /proc, in the formats of proc(5). One function per file, two tables at
  * the end.
  */
-#include "abi/errno.h"
 #include "alloc.h"
 #include "opt/hwprobe/isa.h"
 #include "klib.h"

@@ -18,7 +18,6 @@
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "alloc.h"
-#include "dev/dev.h"
 #include "opt/pty/devpts.h"
 #include "fs/open.h"
 #include "boot.h"

@@ -9,7 +9,6 @@
  * So a search finds the parent before a child under construction, and locking the parent waits
  * until the child is complete.
  */
-#include "alloc.h"
 #include "klib.h"
 #include "mm/internal.h"
 

@@ -3,7 +3,6 @@
 #include "alloc.h"
 #include "file.h"
 #include "opt/poll/poll_job.h"
-#include "klib.h"
 #include "poll.h"
 #include "syscall.h"
 #include "vm.h"

@@ -7,7 +7,6 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "fs/open.h"
 #include "proc.h"
 #include "scm.h"
 #include "syscall.h"
@@ -15,6 +14,7 @@
 #include "vm.h"
 #include "opt/sockets/errno.h"
 #include "opt/poll/wait.h"
+#include "opt/vectors/vectors.h"
 
 #define SOCK_TYPE     0xf
 #define SOCK_NONBLOCK O_NONBLOCK

@@ -10,7 +10,6 @@
  *     /sys/kernel/debug                         for debugfs
  */
 #include "abi/errno.h"
-#include "alloc.h"
 #include "driver/internal.h"
 #include "fdt.h"
 #include "fs.h"

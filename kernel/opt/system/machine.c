@@ -1,10 +1,8 @@
 /* machine.c: sysinfo(2), reboot(2). */
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
-#include "riscv.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -1,5 +1,4 @@
 /* stop.c: processes that a signal stops and SIGCONT continues. */
-#include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"

@@ -10,7 +10,6 @@
  * Not modelled: baud rates, parity, IXOFF (sending XON and XOFF), modem control, output delays.
  */
 #include "opt/terminal/tty.h"
-#include "abi/signal.h"
 #include "klib.h"
 #include "poll.h"
 #include "signal.h"

@@ -7,7 +7,6 @@
 #include "abi/signal.h"
 #include "fs.h"
 #include "klib.h"
-#include "memlayout.h"
 #include "poll.h"
 #include "proc.h"
 #include "signal.h"

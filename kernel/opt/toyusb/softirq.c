@@ -3,7 +3,6 @@
 #include "kcov.h"
 #include "klib.h"
 #include "proc.h"
-#include "riscv.h"
 #include "taskq.h"
 
 /* Two harts may raise one task at the same time: the one that sets queue owns the rest of it. */

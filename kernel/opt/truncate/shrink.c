@@ -1,5 +1,4 @@
 /* shrink.c: the page cache of a file gives up the pages behind the new end. */
-#include "abi/errno.h"
 #include "alloc.h"
 #include "fs/pagecache.h"
 #include "fs/tmpfs_node.h"

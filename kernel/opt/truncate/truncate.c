@@ -1,8 +1,6 @@
 /* truncate.c: truncate(2) and ftruncate(2). */
 #include "abi/errno.h"
-#include "fs/namei.h"
 #include "fs/open.h"
-#include "klib.h"
 #include "opt/memfd/memfd.h"
 #include "opt/notify/notify.h"
 #include "proc.h"

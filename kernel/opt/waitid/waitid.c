@@ -5,7 +5,6 @@
 #include "klib.h"
 #include "opt/pidfd/pidfd.h"
 #include "proc.h"
-#include "proc/internal.h"
 #include "proc/wait.h"
 #include "syscall.h"
 #include "vm.h"

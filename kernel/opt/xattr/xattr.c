@@ -11,7 +11,6 @@
 #include "alloc.h"
 #include "file.h"
 #include "fs.h"
-#include "klib.h"
 #include "opt/notify/notify.h"
 #include "fs/open.h"
 #include "proc.h"

@@ -1,4 +1,4 @@
-/* names.h: what the calls on names share: fs/sys_names.c, opt/directories/names.c. */
+/* names.h: what the calls on names share. */
 #pragma once
 
 #include "fs/namei.h"
@@ -14,7 +14,6 @@ struct name_op {
     struct mount *mnt;
 };
 
-int copy_path(u64 user_path, char **out); /* kfree */
 int at_last(int dirfd, u64 user_path, struct name_op *op);
 
 static inline bool is_dots(const char *name)
