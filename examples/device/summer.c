@@ -20,6 +20,7 @@ struct summer {
     struct mutex lock; /* one operation at a time */
     u32 *numbers;      /* (lock) memory that the device can reach */
     u32 status;        /* as the interrupt handler read it; 0: no interrupt yet */
+    bool left;         /* (lock) the last caller did not see the end of its operation */
     struct waitq wait;
 };
 
@@ -40,25 +41,54 @@ static void summer_interrupt(u32 source, void *arg)
     wake_up(&s->wait);
 }
 
-/* Adds up n numbers; needs the lock. Waits for the interrupt, then polls for a limited time. */
-static int add_up(struct summer *s, u32 n, u32 *sum)
+/* Is the device ready for a command? It may still work for a caller that has left. */
+static int check_idle(struct summer *s)
+{
+    u32 status = s->left ? mmio_read32(s->regs + SUMMER_STATUS) : 0;
+
+    if (status == ~0u)
+        dev_lost(s->dev);
+    return status == ~0u ? -ENODEV : status & SUMMER_STATUS_BUSY ? -EBUSY : 0;
+}
+
+/*
+ * Sleeps until the interrupt has come, for a tenth of a second at most, or until a signal does.
+ * A signal does not stop the device, whose interrupt must not end the next operation: most are over
+ * within a millisecond.
+ */
+static long wait_for_end(struct summer *s)
 {
     u64 deadline = time_now() + TICKS_PER_SEC / 10;
+    long err = 0;
+
+    while (!err && !atomic_load(&s->status) && !dev_gone(s->dev))
+        err = wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline);
+    deadline = time_now() + TICKS_PER_SEC / 1000;
+    while (err && !atomic_load(&s->status) && !dev_gone(s->dev) && time_now() < deadline)
+        ;
+    s->left = !atomic_load(&s->status);
+    return err;
+}
+
+/* Adds up n numbers; needs the lock. */
+static int add_up(struct summer *s, u32 n, u32 *sum)
+{
+    int err = check_idle(s);
     u32 status;
 
+    if (err)
+        return err;
     atomic_store(&s->status, 0);
     mmio_write64(s->regs + SUMMER_ADDRESS, dma_addr(s->numbers));
     mmio_write32(s->regs + SUMMER_COUNT, n);
-    while (!atomic_load(&s->status) && !dev_gone(s->dev) && time_now() < deadline)
-        wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline);
+    err = (int)wait_for_end(s);
     status = atomic_load(&s->status);
-    while (!status && mmio_read32(s->regs + SUMMER_STATUS) & SUMMER_STATUS_BUSY)
-        if (time_now() > deadline + TICKS_PER_SEC / 1000)
-            break;
     if (dev_gone(s->dev))
         return -ENODEV;
+    if (!status)
+        return err == -ETIMEDOUT ? -EIO : err;
     if (!(status & SUMMER_STATUS_DONE))
-        return status ? -EINVAL : -EIO;
+        return -EINVAL;
     *sum = mmio_read32(s->regs + SUMMER_SUM);
     return 0;
 }

@@ -143,6 +143,69 @@ function flawed(name: string, command: string): string[] {
   return ['--driver', name];
 }
 
+/** Line of a file that a test has written. */
+const lineOf = (name: string, text: string): number =>
+  readFileSync(join(dir, name), 'utf8')
+    .split('\n')
+    .findIndex(line => line.includes(text)) + 1;
+
+/** A writer gets a signal after 5 ms; 20 ms later another one asks for the sum of 40 and 2. */
+const INTERRUPTED = `#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void on_signal(int number) { (void)number; }
+static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    uint32_t numbers[2] = {40, 2}, sum;
+    int fd = open("/dev/summer", O_RDWR), status;
+    pid_t child = fork();
+    long start;
+    if (child == 0) {
+        sigaction(SIGUSR1, &action, NULL);
+        _exit(write(fd, numbers, 4) < 0 ? errno : 0);
+    }
+    usleep(5000);
+    start = now();
+    kill(child, argc > 1 ? SIGKILL : SIGUSR1);
+    waitpid(child, &status, 0);
+    printf("%s, %s\\n", WIFSIGNALED(status) ? "killed" : strerror(WEXITSTATUS(status)),
+           now() - start < 10 ? "at once" : "late");
+    usleep(20000);
+    status = write(fd, numbers, 8) == 8 && read(fd, &sum, 4) == 4;
+    printf("%d\\n", status ? (int)sum : -errno);
+    return 0;
+}
+`;
+
+test.each([
+  ['never answers', 'summer.ts', ['--fault', 'summer:never@1'], '-16'],
+  ['answers late', 'summer.ts,latency=8000000', [], '42'],
+])('a device %s: a signal ends the wait, and no command meets a busy device', (_, device, faults, then) => {
+  writeFileSync(join(dir, 'interrupted.c'), INTERRUPTED);
+  const words = ['run', '--device', device, '--driver', 'summer.c', ...faults, 'interrupted.c', '--'];
+  for (const [args, first] of [
+    [[], 'Interrupted system call, at once'],
+    [['kill'], 'killed, at once'],
+  ] as const) {
+    const { stdout, stderr } = cli(...words, ...args);
+    expect(stdout).toBe(`${first}\n${then}\n`);
+    expect(stderr).not.toContain('PROTOCOL');
+  }
+});
+
 test('violations of the protocol name the line of the driver, once per site', () => {
   const twice = `for (u32 i = 0; i < 3; i++)
         mmio_write32(s->regs + SUMMER_COUNT, n);
@@ -153,10 +216,14 @@ test('violations of the protocol name the line of the driver, once per site', ()
     const lines = stderr.split('\n').filter(line => line.startsWith('PROTOCOL'));
     expect(lines).toEqual([
       expect.stringMatching(
-        /^PROTOCOL: summer: command-while-busy: .*, at add_up \(.*twice\.c:53\) in summer_write/,
+        new RegExp(
+          `^PROTOCOL: summer: command-while-busy: .*, at add_up \\(.*twice\\.c:${lineOf('twice.c', 'COUNT, n')}\\) in summer_write`,
+        ),
       ),
       expect.stringMatching(
-        /^PROTOCOL: summer: acknowledge-without-cause: .*, at add_up \(.*twice\.c:54\) in/,
+        new RegExp(
+          `^PROTOCOL: summer: acknowledge-without-cause: .*, at add_up \\(.*twice\\.c:${lineOf('twice.c', 'STATUS, SUMMER_STATUS_DONE)')}\\) in`,
+        ),
       ),
     ]);
   }
@@ -191,11 +258,21 @@ test('a report of KASAN names lines, allocation and release; DMA to freed memory
   const place = (line: number) =>
     `  add_up \\(.*freed\\.c:${line}\\) in summer_write \\(.*freed\\.c:\\d+\\)$`;
   expect(stdout).toMatch(
-    new RegExp(`^BUG: KASAN: slab-use-after-free in summer_write\\+0x\\w+${place(54)}`, 'm'),
+    new RegExp(
+      `^BUG: KASAN: slab-use-after-free in summer_write\\+0x\\w+${place(lineOf('freed.c', 'gone[3]'))}`,
+      'm',
+    ),
   );
   expect(stdout).toMatch(/^The address is 3 bytes into an object of 40 bytes at \w{16}$/m);
-  expect(stdout).toMatch(new RegExp(`^Allocated by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(52)}`, 'm'));
-  expect(stdout).toMatch(new RegExp(`^Freed by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(53)}`, 'm'));
+  expect(stdout).toMatch(
+    new RegExp(
+      `^Allocated by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(lineOf('freed.c', 'kmalloc(40)'))}`,
+      'm',
+    ),
+  );
+  expect(stdout).toMatch(
+    new RegExp(`^Freed by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(lineOf('freed.c', 'kfree(gone)'))}`, 'm'),
+  );
   expect(stderr).toMatch(/^PROTOCOL: summer: dma-to-freed-memory: .*, by DMA$/m);
 });
 

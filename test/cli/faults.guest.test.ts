@@ -64,15 +64,14 @@ function flawed(name: string, ...edits: readonly (readonly [from: string, to: st
   return ['--driver', name];
 }
 
+/** It sleeps until the interrupt comes, without a deadline. */
+const PATIENT = [
+  'err = wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline)',
+  'wait_event(&s->wait, atomic_load(&s->status) || dev_gone(s->dev))',
+] as const;
+
 test('a driver that waits for ever hangs', () => {
-  const driver = flawed(
-    'patient.c',
-    ['&& time_now() < deadline)', '&& true)'],
-    [
-      'wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline)',
-      'wait_event(&s->wait, atomic_load(&s->status) || dev_gone(s->dev))',
-    ],
-  );
+  const driver = flawed('patient.c', PATIENT);
   const { file, status } = sweepOf(driver, '--kind', 'irq-drop');
   expect(file.rows).toMatchObject([{ outcome: 'hang', status: 125, line: '' }]);
   expect(status).toBe(1);
@@ -111,12 +110,7 @@ test.each([
 });
 
 test('hostile devices: a find is a command that repeats it', () => {
-  const wait = 'wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline)';
-  const driver = flawed(
-    'trusting.c',
-    ['&& time_now() < deadline)', '&& true)'],
-    [wait, 'wait_event(&s->wait, atomic_load(&s->status) || dev_gone(s->dev))'],
-  );
+  const driver = flawed('trusting.c', PATIENT);
   const words = ['--device', 'summer.ts', ...driver, '--runs', '40', ...PROGRAM];
   const { status, stdout } = cli('faults', 'hostile', ...words);
   expect(status).toBe(1);
