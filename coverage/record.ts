@@ -8,4 +8,4 @@ export { CallFrames } from './dwarf/cfi.ts';
 export { Elf } from './elf/elf.ts';
 export { AreaWatch } from './trace/area-watch.ts';
 export { writeTrace } from './trace/file.ts';
-export { type RecordKind, type Source, type Trace, TraceBuilder } from './trace/trace.ts';
+export { KIND_CMP, KIND_PC, type RecordKind, type Source, type Trace, TraceBuilder } from './trace/trace.ts';

@@ -18,6 +18,7 @@ import { type KcovOrigin, kindOf, Origins } from './kcov-origin.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Recorder } from './kcov-record.ts';
 import type { KcovRing, KcovRun, MakeRecord } from './kcov-ring.ts';
+import type { KcovCount, KcovTally, LastRecord } from './kcov-tally.ts';
 
 export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h', size: REG.SIZE }, [
   { id: 'id', at: REG.ID, bytes: 8, access: 'r', doc: '"kcov" and the version of the layout' },
@@ -75,6 +76,18 @@ export interface KcovSink {
    * memory as it was written, or is the first of its buffer.
    */
   readonly run?: ((origin: KcovOrigin, run: KcovRun) => void) | undefined;
+  /**
+   * If present, a passive listener does not need the order of PCs and comparisons, nor more of
+   * their origin than that their contexts had records before: it takes their numbers.
+   */
+  readonly counts?: KcovCounts | undefined;
+}
+
+export interface KcovCounts {
+  /** Records of a hook that were not reported one by one. */
+  counted(count: KcovCount): void;
+  /** The last of them in a buffer, in front of the next record there. */
+  last(descriptor: number, record: LastRecord): void;
 }
 
 /** The context into which a hart records. */
@@ -113,6 +126,8 @@ export interface KcovHooks {
    * in the current context and with operands latched in it. Not for hooks of switches.
    */
   report?: MakeRecord;
+  /** Counts records that need no report. */
+  tally?: KcovTally;
 }
 
 /**
@@ -135,6 +150,8 @@ export interface KcovPorts {
   publishHooks?(hooks: KcovHooks | undefined): void;
   /** A ring for records of compiled code, which calls `slow` for the others. */
   ring?(slow: MakeRecord): KcovRing | undefined;
+  /** For a listener that counts. */
+  tally?(): KcovTally | undefined;
 }
 
 /** Words of the registers `hooks`, `harts` and `kvaOffset`, and of the table. */
@@ -162,6 +179,12 @@ export class KcovDevice implements Device {
   #ring: KcovRing | undefined;
   /** The listener, if it takes runs. */
   #runs: KcovSink | undefined;
+  /** Made for the first listener that counts. */
+  #tally: KcovTally | undefined;
+  /** The listener, if it counts. */
+  #counts: KcovCounts | undefined;
+  /** Of the last record that the tally knows. */
+  #descriptor = 0;
   readonly #give = (run: KcovRun): void => {
     this.#recorder.count += run.count;
     this.#runs!.run!(this.#origins.ofWords(run.words, run.origin, run.context, false), run);
@@ -192,7 +215,14 @@ export class KcovDevice implements Device {
 
   /** Tells the listener of the records that it may take later. */
   flush(): void {
+    this.#settle();
+    this.#tally?.take(count => this.#counts?.counted(count));
+  }
+
+  /** The same of those whose order matters. */
+  #settle(): void {
     this.#ring?.take(this.#give);
+    this.#tally?.settle(last => this.#counts?.last(this.#descriptor, last));
   }
 
   /**
@@ -212,12 +242,15 @@ export class KcovDevice implements Device {
   observe(sink: KcovSink | undefined): void {
     this.#forgetRing();
     this.#isPassive = sink?.isPassive === true;
-    this.#runs = this.#isPassive && sink?.run ? sink : undefined;
+    this.#counts = this.#isPassive ? sink?.counts : undefined;
+    this.#runs = this.#isPassive && !this.#counts && sink?.run ? sink : undefined;
+    if (this.#counts) this.#tally ??= this.#ports.tally?.();
     if (this.#runs) this.#ring ??= this.#ports.ring?.(this.#report);
     this.#recorder.sink = sink && {
       record: (ctx, isEdge, words, area, index) => {
         const origin = this.#origins.of(ctx, words.length > 2);
         sink.record(origin, isEdge, words, area, index);
+        if (this.#counts) this.#count(ctx, words, area, isEdge || origin.isUnique, index, origin.descriptor);
         if (this.#runs) this.#follow(ctx, words, area, isEdge || origin.isUnique ? -1 : index);
       },
     };
@@ -236,7 +269,7 @@ export class KcovDevice implements Device {
 
   /** A hook of the given kind returned to this address; operands are latched already. */
   trigger(kind: number, pcLo: number, pcHi: number): void {
-    this.flush();
+    this.#settle();
     const ctx = this.#current();
     if (ctx === 0) return;
     try {
@@ -363,9 +396,24 @@ export class KcovDevice implements Device {
     else this.#ring?.follow(hart, this.#block(hart), ctx, words, area, index);
   }
 
+  /** The same for the tally. */
+  #count(
+    ctx: number,
+    words: Uint32Array,
+    area: number,
+    isOther: boolean,
+    index: number,
+    descriptor: number,
+  ): void {
+    this.#descriptor = descriptor;
+    if (isOther) this.#tally?.refuse();
+    else this.#tally?.follow(ctx, words, area, index);
+  }
+
   #forgetRing(): void {
     this.flush();
     this.#ring?.refuse();
+    this.#tally?.refuse();
   }
 
   #block(hart: number): number {
@@ -396,7 +444,8 @@ export class KcovDevice implements Device {
       this.#refuse(ERR.CONTEXT, pa);
       pa = 0;
     }
-    if (this.#onSwitch) this.flush();
+    if (this.#onSwitch || this.#tally) this.#settle();
+    this.#tally?.refuse();
     const before = this.#onSwitch && this.contextOf(hart);
     this.#ports.ram.write32(block, pa >>> 0);
     this.#ports.ram.write32(block + 4, Math.floor(pa / 0x1_0000_0000));
@@ -440,13 +489,15 @@ export class KcovDevice implements Device {
     const inline = (this.isObserved && !this.#isPassive) || hooks?.harts === 0 ? undefined : hooks;
     // All compiled code is dropped with each publication: a snapshot that changes nothing makes
     // none.
-    const isObserved = this.isObserved ? (this.#ring ? 'ring' : 'device') : '';
+    const isObserved = !this.isObserved ? '' : this.#counts ? 'tally' : this.#ring ? 'ring' : 'device';
     const key = inline ? [isObserved, ...Object.values(inline)].join() : '';
     if (key === this.#published) return;
     this.#published = key;
     this.#ports.work?.spend(PUBLISH_WORK);
-    const report = this.#ring?.make ?? this.#report;
-    this.#ports.publishHooks?.(inline && this.isObserved ? { ...inline, report } : inline);
+    const report = (!this.#counts && this.#ring?.make) || this.#report;
+    const tally = this.#counts && this.#tally;
+    const listener = { report, ...(tally && { tally }) };
+    this.#ports.publishHooks?.(inline && this.isObserved ? { ...inline, ...listener } : inline);
   }
 
   #refuse(code: number, address: number): void {

@@ -3,6 +3,7 @@
 export { checkDefinition, defineDevice, paramsOf } from '../devices/defined.ts';
 export type {
   KcovContext,
+  KcovCounts,
   KcovRecord,
   KcovSink,
   KcovSwitch,

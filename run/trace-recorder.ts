@@ -3,12 +3,14 @@
 import {
   AreaWatch,
   Elf,
+  KIND_CMP,
+  KIND_PC,
   type RecordKind,
   type Source,
   type Trace,
   TraceBuilder,
 } from '../coverage/record.ts';
-import type { KcovContext, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
+import type { KcovContext, KcovCounts, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
 import { kernelCodeOf } from './kernel-frames.ts';
 
@@ -19,16 +21,30 @@ interface Call {
   readonly sources: { readonly source: Source; readonly number: number }[];
 }
 
+export interface RecorderOptions {
+  /** No program reads the buffer, so a record that does not fit counts like the others. */
+  readonly keepLost?: boolean | undefined;
+  /**
+   * Only the numbers of records are wanted: the trace has `times`, and takes memory for each point
+   * instead of each record.
+   */
+  readonly countsOnly?: boolean | undefined;
+}
+
 export class TraceRecorder implements KcovSink {
   readonly isPassive = true;
   /**
    * Only while the name of the test stays: records that come late would be another test's.
    */
   readonly run: KcovSink['run'];
+  readonly counts: KcovSink['counts'];
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
   readonly #elf: Elf;
   readonly #keepLost: boolean;
+  readonly #countsOnly: boolean;
+  /** In place of a source for each system call, if only numbers are wanted: the last test's. */
+  #sourceOfTest: readonly [test: string, source: number] = ['', -1];
   /** The last system call of each thread, so that two calls of one number are two sources. */
   readonly #calls = new Map<number, Call>();
   /** The last origin with its test, and their source. */
@@ -44,15 +60,22 @@ export class TraceRecorder implements KcovSink {
 
   /**
    * `test`: the name of the running test; '' between two tests, where records are dropped.
-   * `keepLost`: no program reads the buffer, so a record that does not fit counts like the others.
    * `kernel`: its bytes, or the image that a reader of the trace has opened.
    */
-  constructor(dialect: string, kernel: Uint8Array | Elf, test: string | (() => string), keepLost = false) {
+  constructor(
+    dialect: string,
+    kernel: Uint8Array | Elf,
+    test: string | (() => string),
+    { keepLost = false, countsOnly = false }: RecorderOptions = {},
+  ) {
     this.#keepLost = keepLost;
+    this.#countsOnly = countsOnly;
     this.#elf = kernel instanceof Elf ? kernel : new Elf(kernel, 'kernel');
     this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
     this.#test = typeof test === 'string' ? () => test : test;
-    if (typeof test === 'string' && test !== '') this.run = this.#run;
+    if (typeof test !== 'string' || test === '') return;
+    if (countsOnly) this.counts = this.#counts;
+    else this.run = this.#run;
   }
 
   /**
@@ -95,11 +118,13 @@ export class TraceRecorder implements KcovSink {
   record(origin: KcovOrigin, isEdge: boolean, words: Uint32Array, area: number, index: number): void {
     const test = this.#test();
     if (test === '') return;
-    const source = this.#sourceOf(origin, test);
     const isLost = index < 0;
     const isCmp = words.length > 2;
+    const isCounted = this.#countsOnly && !isEdge && !origin.isUnique;
+    const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
+    else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...halvesOf(words), 1);
     else if (isCmp) this.#builder.cmpHalves(source, words);
     else if (isEdge) this.#builder.edgeHalves(source, words[0]!, words[1]!);
     else this.#builder.pcHalves(source, words[0]!, words[1]!);
@@ -118,6 +143,24 @@ export class TraceRecorder implements KcovSink {
     this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;
   };
+
+  /** Records that compiled code has counted. The device has reported one of their context. */
+  readonly #counts: KcovCounts = {
+    counted: ({ isCmp, lo, hi, stored, lost }) => {
+      const source = this.#testSource(this.#test());
+      const kept = this.#keepLost ? stored + lost : stored;
+      if (kept > 0) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, lo, hi, kept);
+      if (kept === stored && lost > 0)
+        this.#builder.lost(source, lost, { kind: isCmp ? 'cmp' : 'pc', pc: wordOf(lo, hi) });
+      this.#count += stored + lost;
+    },
+    last: (descriptor, record) => this.#watch?.wroteRun(descriptor, record),
+  };
+
+  #testSource(test: string): number {
+    if (this.#sourceOfTest[0] !== test) this.#sourceOfTest = [test, this.#builder.source({ test })];
+    return this.#sourceOfTest[1];
+  }
 
   #sourceOf(origin: KcovOrigin, test: string): number {
     if (origin === this.#origin && test === this.#originTest) return this.#source;
@@ -174,9 +217,16 @@ export class TraceRecorder implements KcovSink {
   }
 }
 
+/** Halves of the last word of a record. */
+const halvesOf = (words: Uint32Array): [lo: number, hi: number] => [
+  words[words.length - 2]!,
+  words[words.length - 1]!,
+];
+
+const wordOf = (lo: number, hi: number): bigint => (BigInt(hi) << 32n) | BigInt(lo);
+
 /** The point of a lost record. */
-function pointOf(isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: bigint } {
-  const at = words.length - 2;
-  const pc = (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!);
-  return { kind: at > 0 ? 'cmp' : isEdge ? 'edge' : 'pc', pc };
-}
+const pointOf = (isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: bigint } => ({
+  kind: words.length > 2 ? 'cmp' : isEdge ? 'edge' : 'pc',
+  pc: wordOf(...halvesOf(words)),
+});

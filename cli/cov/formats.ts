@@ -3,20 +3,24 @@
 import type { Format } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
 
-/** The exporters' formats; the type checker compares the names. */
-const EXPORTED: Readonly<Record<Format, true>> = {
-  kcov: true,
-  raw: true,
-  rawcover: true,
-  jsonl: true,
-  lcov: true,
-  drcov: true,
-  cobertura: true,
-  json: true,
-  csv: true,
-  modoff: true,
-  html: true,
+/** An exporter's format holds single records, in order, or the number of them at each place. */
+const EXPORTED: Readonly<Record<Format, 'records' | 'counts'>> = {
+  kcov: 'records',
+  raw: 'records',
+  rawcover: 'counts',
+  jsonl: 'counts',
+  lcov: 'counts',
+  drcov: 'counts',
+  cobertura: 'counts',
+  json: 'counts',
+  csv: 'records',
+  modoff: 'counts',
+  html: 'records',
 };
+
+/** True if the numbers of records are enough for it. */
+export const isOfCounts = (format: CoverFormat): boolean =>
+  format === 'source' || EXPORTED[format] === 'counts';
 
 /** The exporters' formats, and `source`: the covered functions' text for people. */
 export type CoverFormat = Format | 'source';

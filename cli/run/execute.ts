@@ -10,7 +10,7 @@ import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { outcomeOf } from '../../run/outcome.ts';
 import { tell } from '../../toolchain/index.ts';
-import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
+import { type CoverFormat, chooseFormat, isOfCounts } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
@@ -142,7 +142,7 @@ export async function execute(
           choice.dialect,
           images.kernel,
           tests?.name ?? outputs.testName ?? images.name,
-          outputs.keepLost,
+          { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!) },
         );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';

@@ -33,6 +33,13 @@ export type Format = (typeof FORMATS)[number];
 const isOfRecords = (format: Format, { table = 'records' }: ExportOptions): boolean =>
   format === 'kcov' || format === 'raw' || (format === 'csv' && table === 'records');
 
+/** Refuses formats of single records for a trace of their numbers. */
+function checkRecords(format: Format, trace: Trace, options: ExportOptions): void {
+  const needsRecords = isOfRecords(format, options) || format === 'html' || options.inOrder;
+  if (trace.times && needsRecords)
+    throw new CoverageError(`format ${format} holds single records; this trace has only their numbers`);
+}
+
 /** Refuse formats of code addresses for a trace that has none, instead of writing an empty file. */
 function checkPlaces(format: Format, trace: Trace, options: ExportOptions): void {
   if (trace.records.length === 0 || isOfRecords(format, options)) return;
@@ -65,6 +72,7 @@ export function exportTrace(
   elf: Elf | undefined,
   options: ExportOptions = {},
 ): Iterable<Uint8Array> {
+  checkRecords(format, trace, options);
   if (options.keep && elf && takesTrace(format, options)) {
     const { keep, ...rest } = options;
     const selected = new SelectedPoints(elf, keep).of(trace);
@@ -94,6 +102,7 @@ export function exportCoverage(
   const { elf, keep } = coverage.program;
   if (keep && takesTrace(format, options))
     return exportTrace(format, coverage.trace, elf, { ...options, keep });
+  checkRecords(format, coverage.trace, options);
   checkPlaces(format, coverage.trace, options);
   switch (format) {
     case 'jsonl':

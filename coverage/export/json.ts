@@ -34,7 +34,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
       image: trace.header.image || program.elf.imageId,
       notes: trace.header.notes,
       denominators: DENOMINATORS[program.hooks],
-      records: trace.records.length,
+      records: trace.count,
       lost: trace.lostTotal,
       filtered: trace.header.filtered === true,
       findings: trace.findings,

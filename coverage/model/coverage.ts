@@ -142,7 +142,7 @@ function siteHits(trace: Trace, program: Program): Float64Array {
   const siteOf = Int32Array.from(trace.pointPc, (pc, i) =>
     trace.pointKind[i] === (isPc ? KIND_PC : KIND_CMP) ? sites.find(addrOf(pc)) : -1,
   );
-  for (const point of trace.records) if (siteOf[point]! >= 0) hits[siteOf[point]!]!++;
+  trace.hitsOf(siteOf, hits);
   for (const { kind, pc, count } of trace.missed) {
     const site = kind === (isPc ? KIND_PC : KIND_CMP) ? sites.find(addrOf(pc)) : -1;
     if (site >= 0) hits[site]! += count;

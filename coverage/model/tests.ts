@@ -25,7 +25,7 @@ export function hitsByTest(trace: Trace, pointOf: Int32Array, count: number): Te
         const point = pointOf[trace.records[k]!]!;
         if (point < 0) continue;
         if (hits[point] === 0) touched.push(point);
-        hits[point]!++;
+        hits[point]! += trace.times?.[k] ?? 1;
       }
     }
     const points = Uint32Array.from(touched).sort();

@@ -92,7 +92,7 @@ const withoutShare = ({ program }: Coverage, { lines }: Totals): string =>
 export function* summaryLines(coverage: Coverage, palette: Palette): Generator<string> {
   const { trace, program } = coverage;
   const totals = coverage.totals();
-  const parts = [counted(trace.records.length, 'record'), counted(coverage.tests.length, 'test')];
+  const parts = [counted(trace.count, 'record'), counted(coverage.tests.length, 'test')];
   if (trace.header.dialect) parts.unshift(trace.header.dialect);
   if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost: the buffer was full`));
   yield `${palette.bold(visible(program.elf.name))}  ${palette.dim(parts.join(', '))}`;

@@ -101,6 +101,11 @@ export class Trace {
   pointPc: BigUint64Array = new BigUint64Array(0);
   /** Point number of each record, in order. */
   records: Uint32Array = new Uint32Array(0);
+  /**
+   * How many records each of `records` stands for. Absent: one each. With it order, operands,
+   * threads and system calls are not known: formats of single records need a trace without it.
+   */
+  times?: Float64Array;
   /** Run i of records is `[runStart[i], runStart[i + 1])`, made by source `runSource[i]`. */
   runStart: Uint32Array = new Uint32Array(0);
   runSource: Uint32Array = new Uint32Array(0);
@@ -130,17 +135,29 @@ export class Trace {
     return [...new Set(this.sources.map(source => source.test))];
   }
 
+  /** The number of records. */
+  get count(): number {
+    return this.times?.reduce((sum, n) => sum + n, 0) ?? this.records.length;
+  }
+
   /** The number of records of each point. */
   hits(): Float64Array {
-    const hits = new Float64Array(this.pointPc.length);
-    for (const point of this.records) hits[point]!++;
+    return this.hitsOf(Int32Array.from(this.pointPc.keys()), new Float64Array(this.pointPc.length));
+  }
+
+  /** Adds the records to `hits`, at `place` of their points unless that is negative. */
+  hitsOf(place: Int32Array, hits: Float64Array): Float64Array {
+    const { records, times } = this;
+    for (let i = 0; i < records.length; i++) {
+      const at = place[records[i]!]!;
+      if (at >= 0) hits[at]! += times ? times[i]! : 1;
+    }
     return hits;
   }
 
   countOf(kind: number): number {
-    const { pointKind } = this;
     let count = 0;
-    for (const point of this.records) if (pointKind[point] === kind) count++;
+    for (const [point, hits] of this.hits().entries()) if (this.pointKind[point] === kind) count += hits;
     return count;
   }
 
@@ -273,6 +290,8 @@ export class TraceBuilder {
   private readonly findings: string[] = [];
   private readonly crossings = new Map<string, Crossing>();
   private readonly missed = new Map<string, Missed>();
+  /** Of a source whose records are only counted, their numbers by point. */
+  private readonly counts = new Map<number, Grow<Float64Array>>();
   private current = -1;
   /** The test of the last new source, and how it is shown. */
   private lastTest: readonly [test: string, shown: string] = ['', ''];
@@ -357,6 +376,35 @@ export class TraceBuilder {
     this.halves.set(halves);
     this.cmpArg1.push(this.words[1]!);
     this.cmpArg2.push(this.words[2]!);
+  }
+
+  /**
+   * Records of which only the number is kept: memory grows with the points, not with the records.
+   * `lo` and `hi` are the halves of the pc.
+   */
+  counted(source: number, kind: number, lo: number, hi: number, times: number): void {
+    let counts = this.counts.get(source);
+    if (!counts) this.counts.set(source, (counts = new Grow(n => new Float64Array(n))));
+    const point = this.points.near(kind, lo, hi);
+    if (point >= counts.count) counts.reserve(point + 1 - counts.count);
+    counts.data[point]! += times;
+  }
+
+  /** Appends the records that were only counted; answers with how many each record stands for. */
+  private appendCounted(): Float64Array | undefined {
+    if (this.counts.size === 0) return undefined;
+    const times = new Grow(n => new Float64Array(n));
+    times.reserve(this.records.count);
+    times.data.fill(1, 0, times.count);
+    for (const [source, { data, count }] of this.counts) {
+      this.run(source);
+      for (let point = 0; point < count; point++) {
+        if (data[point] === 0) continue;
+        this.append(point);
+        times.push(data[point]!);
+      }
+    }
+    return times.done();
   }
 
   /** PCs of one source: `count` of them, as halves from `words[at]` on. */
@@ -444,6 +492,8 @@ export class TraceBuilder {
 
   finish(): Trace {
     const trace = new Trace(this.header);
+    const times = this.appendCounted();
+    if (times) trace.times = times;
     trace.pointKind = this.points.kind.done();
     trace.pointPc = this.points.pc.done();
     trace.records = this.records.done();

@@ -35,6 +35,7 @@ import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { kcovInlineCalls } from './kcov-inline/index.ts';
 import { RecordRing, RING_BYTES } from './kcov-inline/ring.ts';
+import { RecordTally, TALLY_BYTES } from './kcov-inline/tally.ts';
 import { KCOV_CURRENT, KCOV_RECORDS, WHILE_RECORDING } from './kcov-inline/window.ts';
 import { hartLines } from './lines.ts';
 import { MemoryHash } from './memory-hash.ts';
@@ -129,8 +130,9 @@ export class Machine implements SnapshotSource {
     const hostBase = ramHostBase(options.harts);
     const ramEnd = Math.ceil((hostBase + options.ramBytes) / 65536) * 65536;
     const countsEnd = ramEnd + (options.retired ? retiredBytes(options.retired) : 0);
-    const hasRing = options.kcov === 'device' && options.engine !== 'interp';
-    const pages = (countsEnd + (hasRing ? RING_BYTES : 0)) / 65536;
+    // For listeners: a ring, or a tally.
+    const hears = options.kcov === 'device' && options.engine !== 'interp';
+    const pages = (countsEnd + (hears ? RING_BYTES + TALLY_BYTES : 0)) / 65536;
     if (pages > 65536) throw new HostError('RAM and counters of retired instructions exceed 4 GiB');
     const memory = memoryOf(pages);
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
@@ -156,6 +158,7 @@ export class Machine implements SnapshotSource {
       },
     };
     const console = { write: (byte: number) => options.onConsole?.(byte) };
+    let tally: RecordTally | undefined;
     const machine = this;
     const hartPort = {
       get current() {
@@ -188,9 +191,15 @@ export class Machine implements SnapshotSource {
           publishHooks: hooks =>
             this.jit?.setInlineCalls(
               'kcov',
-              hooks ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base) }) : [],
+              hooks
+                ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally })
+                : [],
             ),
-          ring: slow => (hasRing ? new RecordRing(this.ram, countsEnd, slow) : undefined),
+          ring: slow => (hears ? new RecordRing(this.ram, countsEnd, slow) : undefined),
+          tally: () => {
+            tally = hears ? new RecordTally(this.ram, countsEnd + RING_BYTES) : undefined;
+            return tally;
+          },
         },
       },
       romContents(PAYLOAD_BASE),

@@ -25,7 +25,9 @@ export function record(
   options: TraceOptions,
   onEnd: () => void,
 ): TraceRecording {
-  const recorder = new TraceRecorder(options.dialect ?? '', kernel, options.test ?? '', options.keepLost);
+  const recorder = new TraceRecorder(options.dialect ?? '', kernel, options.test ?? '', {
+    keepLost: options.keepLost,
+  });
   recorder.attach(machine);
   let bytes: Uint8Array | undefined;
   return {

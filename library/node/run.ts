@@ -226,7 +226,9 @@ export async function execute(
 ): Promise<Run> {
   const { cover, trace, testName = images.name } = options;
   const recorder =
-    cover || trace ? new TraceRecorder(choice.dialect, images.kernel, testName, trace) : undefined;
+    cover || trace
+      ? new TraceRecorder(choice.dialect, images.kernel, testName, { keepLost: trace })
+      : undefined;
   const ended = await runSession({
     machine: { ...machineOptions(images, choice), runHash: RUN_HASH_INTERVAL },
     input: options.input ?? '',

@@ -21,7 +21,7 @@ const ROUNDS = 4000;
 const [RA, GP, TP, COUNT] = [1, 3, 4, 9];
 /** A second thread, which has no live context. */
 const OTHER = THREAD_POINTER + 0x400;
-const TRACING: Tracing = { mode: 'pc', words: 30_000, place: 'apart', isFreebsd: false, isHeard: false };
+const TRACING: Tracing = { mode: 'pc', words: 30_000, place: 'apart', isFreebsd: false, heard: 'no' };
 
 /** More instructions than a callee that is inlined has. */
 const LONG = 80;

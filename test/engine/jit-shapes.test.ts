@@ -8,6 +8,7 @@ import { JitOps } from '../../emulator/engine/jit/emit/ops.ts';
 import type { InlineFamily } from '../../emulator/engine/jit/inline-call.ts';
 import type { Group } from '../../emulator/engine/jit/region/groups.ts';
 import { SINK } from '../../emulator/hart/layout.ts';
+import { RecordTally, TallyWriter } from '../../emulator/machine/kcov-inline/tally.ts';
 import { LocalPool } from '../../emulator/wasm/local.ts';
 import { CodeWriter } from '../../emulator/wasm/module.ts';
 import { describeOnce, dose } from '../support/again.ts';
@@ -136,6 +137,14 @@ const FAULTS: Readonly<Record<string, () => void>> = {
       return real.call(this, offset === 8 * 13 ? SINK : offset);
     });
   },
+  'a hook counts where another does': () => {
+    const real = RecordTally.prototype.cellOf;
+    vi.spyOn(RecordTally.prototype, 'cellOf').mockImplementation(function (this: RecordTally, lo) {
+      return real.call(this, lo & ~0xff);
+    });
+  },
+  'a hook counts behind a record that was changed': () =>
+    void vi.spyOn(TallyWriter.prototype, 'needLast').mockImplementation(() => {}),
   'the second page of a region is not protected': () => {
     const real = DecodedPages.prototype.protect;
     let last = -2;
@@ -152,6 +161,8 @@ const KINDS: Readonly<Record<string, readonly Piece['kind'][]>> = {
   'a hook does not look again after a store': ['hooks'],
   'a hook retires an instruction too few': ['hooks', 'hooked'],
   'a local is used for two things': ['groups', 'hooked'],
+  'a hook counts where another does': ['hooks', 'hooked'],
+  'a hook counts behind a record that was changed': ['hooks', 'hooked'],
 };
 
 /** Faults that are looked for in warm regions; the others are in hot ones. */

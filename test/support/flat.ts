@@ -10,6 +10,7 @@ import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
 import { ALL_EXTENSIONS } from '../../emulator/isa/index.ts';
 import { RING_BYTES } from '../../emulator/machine/kcov-inline/ring.ts';
+import { TALLY_BYTES } from '../../emulator/machine/kcov-inline/tally.ts';
 
 export const RAM_BASE = 0x8000_0000;
 
@@ -43,14 +44,16 @@ export class Flat {
   readonly bus = new Bus();
   readonly hart: Hart;
   readonly engine: Engine;
-  /** Host address of memory for a ring of records. */
+  /** Host addresses of memory for a ring of records, and for numbers of them. */
   readonly ringBase: number;
+  readonly tallyBase: number;
 
   constructor({ ramBytes = 0x10_0000, engine = interpreter, pages = 16 }: FlatOptions = {}) {
     const area = { base: homeOf(1), pages };
     const ramHost = area.base + InterpEngine.areaBytes(pages) + Jit.areaBytes;
     this.ringBase = ramHost + ramBytes;
-    const memory = new WebAssembly.Memory({ initial: (this.ringBase + RING_BYTES) / 0x1_0000 });
+    this.tallyBase = this.ringBase + RING_BYTES;
+    const memory = new WebAssembly.Memory({ initial: (this.tallyBase + TALLY_BYTES) / 0x1_0000 });
     this.ram = new Ram(memory, ramHost, RAM_BASE, ramBytes);
     const ports = {
       memory,

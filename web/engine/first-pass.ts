@@ -65,7 +65,7 @@ export function firstPass(
 ): FirstPass {
   const { machine } = timeline;
   const log = new KcovLog();
-  const recorder = kcov && new TraceRecorder(kcov.dialect, kcov.kernel, kcov.test, true);
+  const recorder = kcov && new TraceRecorder(kcov.dialect, kcov.kernel, kcov.test, { keepLost: true });
   recorder?.attach(machine, change => log.switched(change, machine.spentNow));
   const known = new Set<number>();
   const units: number[] = [];

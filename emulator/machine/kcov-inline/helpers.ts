@@ -88,8 +88,7 @@ function addHelper(
     .if_();
   if (isPc) records.pc(real, localPc(c, pc!));
   else if (kind !== HOOK.SWITCH) records.cmp(real, kind, localPc(c, pc!));
-  else if (host === undefined) records.switch(real, localPc(c, pc!));
-  else c.br(real);
+  else records.switch(real, localPc(c, pc!));
   records.leave();
   set(T0, () => void c.local_get(known.live));
   set(T1, () => void c.i64_const(deviceVa(table)));

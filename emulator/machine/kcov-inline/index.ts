@@ -24,7 +24,7 @@ import { type Insn, rowOf } from '../../isa/index.ts';
 import { type CodeWriter, I64, type Label, type Local } from '../../wasm/module.ts';
 import { DISABLED, KnownContext } from './context.ts';
 import { HookHelpers } from './helpers.ts';
-import { constantPc, type PushPc, RecordWriter } from './records.ts';
+import { constantPc, RecordWriter } from './records.ts';
 import { callHelper, callInWindow, countStub, ShortHooks } from './short.ts';
 import {
   A0,
@@ -140,7 +140,7 @@ class HookEmitter implements InlineEmitter {
       .i32_eq()
       .if_();
     if (isPc) this.#records.pc(real, pc);
-    else if (kind === HOOK.SWITCH) this.#switch(real, pc);
+    else if (kind === HOOK.SWITCH) this.#records.switch(real, pc);
     else this.#records.cmp(real, kind, pc);
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
     this.#retire(call, retOf(kind));
@@ -186,12 +186,6 @@ class HookEmitter implements InlineEmitter {
     c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
     this.#retire(call, BEHIND_OTHER);
     c.br(done);
-  }
-
-  /** The device limits the work of a switch, which may end the quantum: a listener's is real. */
-  #switch(real: Label, pc: PushPc): void {
-    if (this.#table.report) this.#c.br(real);
-    else this.#records.switch(real, pc);
   }
 
   /** The stub ran up to displacement `end` and, from wherever that is, its `ret`. */

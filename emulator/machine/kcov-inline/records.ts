@@ -5,16 +5,18 @@
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, HOOK } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
 import type { InlineContext } from '../../engine/jit/inline-call.ts';
-import { type CodeWriter, I32, I64, type Label, type Local } from '../../wasm/module.ts';
+import { type CodeWriter, I32, I64, type Label, type Local, type LocalScope } from '../../wasm/module.ts';
 import type { KnownContext } from './context.ts';
 import { A0, A1, type HookTable } from './table.ts';
+import type { TallyWriter } from './tally.ts';
 import { KCOV_RECORDS } from './window.ts';
 
-/** Pushes a return address, as i64 or as its halves. */
+/** Pushes a return address, as i64 or as its halves; its value, or the local that has it. */
 export interface PushPc {
   readonly word: () => void;
   readonly low: () => void;
   readonly high: () => void;
+  readonly value: bigint | Local<I64>;
 }
 
 /** A return address that is known when code is written. */
@@ -22,6 +24,7 @@ export const constantPc = (c: CodeWriter, pc: bigint): PushPc => ({
   word: () => void c.i64_const(BigInt.asIntN(64, pc)),
   low: () => void c.i32_const(Number(BigInt.asIntN(32, pc))),
   high: () => void c.i32_const(Number(BigInt.asIntN(32, pc >> 32n))),
+  value: pc,
 });
 
 /** A return address in a local. */
@@ -29,7 +32,17 @@ export const localPc = (c: CodeWriter, pc: Local<I64>): PushPc => ({
   word: () => void c.local_get(pc),
   low: () => void c.local_get(pc).i32_wrap_i64(),
   high: () => void c.local_get(pc).i64_const(32).i64_shr_u().i32_wrap_i64(),
+  value: pc,
 });
+
+/** A hook of a listener that counts. */
+interface Tallied {
+  readonly to: TallyWriter;
+  /** Pushes the host address of its cell. */
+  readonly cell: () => void;
+  /** The device makes the record. Nothing was stored. */
+  readonly refused: Label;
+}
 
 /** Records of so many cases touch two pages at most. */
 const SWITCH_CASES_MAX = 120;
@@ -96,31 +109,84 @@ export class RecordWriter {
     this.#c.local_get(this.#known.area).i32_add().i32_const(8).i32_add().local_set(at);
   }
 
-  /**
-   * Appends a record to the area, or counts it as lost; `write` gets a local with its host address.
-   */
-  #record(real: Label, words: number, write: (at: Local<I32>) => void): void {
+  /** Appends a record to the area, or counts it as lost. `tally`: of the listener that counts. */
+  #record(real: Label, record: readonly (() => void)[], tally?: Tallied): void {
     const c = this.#c;
+    const words = record.length;
     const [at, count] = [c.local(I32), c.local(I64)];
+    const one = (): void => void c.i64_const(1);
+    tally?.to.needPlace(this.#known.context, this.#known.area, tally.refused);
     this.#count(words, count);
     c.i64_ge_u().if_(undefined, 'unlikely');
     c.local_get(this.#known.context);
     c.local_get(this.#known.context).i64_load(CTX.LOST).i64_const(1).i64_add().i64_store(CTX.LOST);
+    tally?.to.add(tally.cell, 'lost', one);
     c.else_();
     this.#slot(at, count, words);
     this.#known.noCode(at, 0, real);
     if (words > 1) this.#known.noCode(at, words * 8 - 1, real);
-    write(at);
-    c.local_get(this.#known.area).local_get(count).i64_const(1).i64_add().i64_store(0);
+    tally?.to.needLast(count, at, tally.refused);
+    for (const [word, value] of record.entries()) {
+      this.#word(at, word, value);
+      tally?.to.last(word, value);
+    }
+    const next = (): void => void c.local_get(count).i64_const(1).i64_add();
+    c.local_get(this.#known.area);
+    next();
+    c.i64_store(0);
+    tally?.to.next(next);
+    tally?.to.add(tally.cell, 'stored', one);
     c.end();
     c.release(at, count);
-    this.#tally(() => void c.i64_const(1));
+    if (words > 1) this.#latch();
+    this.#add(one);
   }
 
-  #tally(count: () => void): void {
+  /** Counts records of this region. */
+  #add(count: () => void): void {
     this.#c.local_get(this.#made);
     count();
     this.#c.i64_add().local_set(this.#made);
+  }
+
+  /** The cell of a comparison or PC; undefined if another hook has it. */
+  #cellOf(pc: PushPc, own: LocalScope, refused: Label, words = CMP_WORDS): Tallied | undefined {
+    const { tally } = this.#table;
+    if (!tally) return undefined;
+    const c = this.#c;
+    const { value } = pc;
+    const isCmp = words === CMP_WORDS;
+    const to = tally.writer(c, words);
+    if (typeof value === 'bigint') {
+      const [lo, hi] = [value, value >> 32n].map(half => Number(BigInt.asUintN(32, half)));
+      if (!tally.claim(lo!, hi!, isCmp)) return undefined;
+      return { to, cell: () => void c.i32_const(tally.cellOf(lo!)), refused };
+    }
+    const at = own.local(I32);
+    tally.findCell(c, value, isCmp, at, refused);
+    return { to, cell: () => void c.local_get(at), refused };
+  }
+
+  /** A record in the current context. A listener that counts needs the device for some of them. */
+  #make(real: Label, record: readonly (() => void)[], kind: number, pc: PushPc): void {
+    const c = this.#c;
+    const words = record.length;
+    if (this.#host === undefined) {
+      this.#record(real, record);
+      return;
+    }
+    const own = c.scope();
+    const done = c.block();
+    const refused = c.block();
+    const tally = this.#cellOf(pc, own, refused, words);
+    if (tally) {
+      this.#record(real, record, tally);
+      c.br(done);
+    }
+    c.end();
+    this.#report(real, words, kind, pc);
+    c.end();
+    own.release();
   }
 
   /** The device makes the record, whose pages hold no code; operands are latched. */
@@ -142,11 +208,7 @@ export class RecordWriter {
   }
 
   pc(real: Label, pc: PushPc): void {
-    if (this.#host !== undefined) {
-      this.#report(real, 1, HOOK.PC, pc);
-      return;
-    }
-    this.#record(real, 1, at => this.#word(at, 0, pc.word));
+    this.#make(real, [pc.word], HOOK.PC, pc);
   }
 
   /** The operands, which the device's registers latch in the context. */
@@ -157,10 +219,6 @@ export class RecordWriter {
 
   /** type, arg1, arg2, pc. */
   cmp(real: Label, kind: number, pc: PushPc): void {
-    if (this.#host !== undefined) {
-      this.#report(real, CMP_WORDS, kind, pc);
-      return;
-    }
     const c = this.#c;
     const isConst = kind >= HOOK.CONST_CMP1;
     const log2 = kind - (isConst ? HOOK.CONST_CMP1 : HOOK.CMP1);
@@ -169,13 +227,8 @@ export class RecordWriter {
       c.local_get(this.#x[register]!);
       if (log2 < 3) c.i64_const(mask).i64_and();
     };
-    this.#record(real, CMP_WORDS, at => {
-      this.#word(at, 0, () => void c.i64_const((log2 << 1) | (isConst ? 1 : 0)));
-      this.#word(at, 1, () => operand(A0));
-      this.#word(at, 2, () => operand(A1));
-      this.#word(at, 3, pc.word);
-    });
-    this.#latch();
+    const type = (): void => void c.i64_const((log2 << 1) | (isConst ? 1 : 0));
+    this.#make(real, [type, () => operand(A0), () => operand(A1), pc.word], kind, pc);
   }
 
   /**
@@ -186,6 +239,12 @@ export class RecordWriter {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
     const own = c.scope();
+    const tally = this.#host === undefined ? undefined : this.#cellOf(pc, own, real);
+    if (this.#host !== undefined && !tally) {
+      own.release();
+      c.br(real);
+      return;
+    }
     const [offset, cases, count] = [own.local(I64), own.local(I64), own.local(I64)];
     const [table, width, left] = [own.local(I32), own.local(I32), own.local(I32)];
     const [at, end] = [own.local(I32), own.local(I32)];
@@ -214,6 +273,8 @@ export class RecordWriter {
     c.local_set(end);
     this.#known.noCode(at, 0, real);
     this.#known.noCode(end, 0, real);
+    tally?.to.needPlace(this.#known.context, this.#known.area, real);
+    tally?.to.needLast(count, at, real);
     this.#latch();
     const none = c.block();
     c.local_get(left).i32_eqz().br_if(none);
@@ -233,9 +294,23 @@ export class RecordWriter {
       .i32_ne()
       .br_if(next);
     c.end();
+    const all = (): void => void c.local_get(count).local_get(cases).i64_add();
+    if (tally) {
+      for (let word = 0; word < CMP_WORDS; word++)
+        tally.to.last(word, () => {
+          c.local_get(end)
+            .i32_const(8 * CMP_WORDS)
+            .i32_sub()
+            .i64_load(8 * word);
+        });
+      tally.to.next(all);
+      tally.to.add(tally.cell, 'stored', () => void c.local_get(cases));
+    }
     c.end();
-    c.local_get(this.#known.area).local_get(count).local_get(cases).i64_add().i64_store(0);
-    this.#tally(() => void c.local_get(cases));
+    c.local_get(this.#known.area);
+    all();
+    c.i64_store(0);
+    this.#add(() => void c.local_get(cases));
     own.release();
   }
 }

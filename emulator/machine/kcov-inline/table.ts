@@ -4,6 +4,7 @@
 import { CTX, HOOK, RECORD, REG } from '../../../devices/kcov-layout.ts';
 import type { MakeRecord } from '../../../devices/kcov-ring.ts';
 import { encode } from '../../isa/index.ts';
+import type { RecordTally } from './tally.ts';
 
 export interface HookTable {
   /** Address of each hook by kind: 0 = pc, then cmp1..8, const_cmp1..8, switch. */
@@ -18,8 +19,9 @@ export interface HookTable {
   readonly harts: number;
   /** Physical address of the device. */
   readonly device: bigint;
-  /** Makes each record, if present: `KcovHooks.report`. */
+  /** Makes each record, if present, or those that `tally` does not take: `KcovHooks.report`. */
   readonly report?: MakeRecord;
+  readonly tally?: RecordTally | undefined;
 }
 
 /** The kernel's virtual address of the device, signed. */

@@ -7,11 +7,12 @@ import { CTX, CTXF, HOOK, HOOKS, RECORD, REG } from '../../../devices/kcov-layou
 import type { KcovOrigin } from '../../../devices/kcov-origin.ts';
 import { RecordRing } from '../../../emulator/machine/kcov-inline/ring.ts';
 import { type HookTable, retOf, stubWords } from '../../../emulator/machine/kcov-inline/table.ts';
+import { RecordTally } from '../../../emulator/machine/kcov-inline/tally.ts';
 import { KCOV_CURRENT, KCOV_RECORDS } from '../../../emulator/machine/kcov-inline/window.ts';
 import { MAP } from '../../../emulator/machine/memory-map.ts';
 import { type Flat, RAM_BASE } from '../flat.ts';
 import type { Random } from '../random.ts';
-import type { Assembly, Place } from './assembly.ts';
+import { type Assembly, Place } from './assembly.ts';
 
 /** Data of the hooks in RAM, a page each. */
 const THREAD = RAM_BASE + 0xb_0000;
@@ -27,6 +28,8 @@ const LIVE_OFFSET = 0x28;
 /** Cases of the tables of switches: 120 are recorded by compiled code, more by the device. */
 const CASES = [0, 1, 7, 60, 120, 121] as const;
 
+type Heard = 'no' | 'records' | 'counts';
+
 /** Which records the thread makes, and where they go. */
 export interface Tracing {
   /**
@@ -39,8 +42,8 @@ export interface Tracing {
   /** The buffer lies by itself, in the last page of code, or in a page table. */
   readonly place: 'apart' | 'code' | 'table';
   readonly isFreebsd: boolean;
-  /** A passive listener takes the records. */
-  readonly isHeard: boolean;
+  /** A passive listener takes the records, or only their numbers. */
+  readonly heard: Heard;
 }
 
 export const NO_TRACING: Tracing = {
@@ -48,7 +51,7 @@ export const NO_TRACING: Tracing = {
   words: 1,
   place: 'apart',
   isFreebsd: false,
-  isHeard: false,
+  heard: 'no',
 };
 
 export function drawTracing(random: Random): Tracing {
@@ -60,7 +63,7 @@ export function drawTracing(random: Random): Tracing {
     words: place === 'apart' ? random.pick([1, 5, 200, 3000, 30_000]) : 1 + random.below(40),
     place,
     isFreebsd: random.oneIn(6),
-    isHeard: random.oneIn(3),
+    heard: random.pick(['no', 'no', 'records', 'counts'] as const),
   };
 }
 
@@ -85,6 +88,36 @@ export const liveContext = ({ mode }: Tracing): number => (mode === 'off' ? 0 : 
 /** Takes the thread's live context away, as an interrupt does, or puts it back from gp. */
 export const setLive = (a: Assembly, isLive: boolean): void =>
   void a.put('sd', { rs1: 4, rs2: isLive ? 3 : 0, imm: LIVE_OFFSET });
+
+/**
+ * Changes the buffer as a program may, with x19 and x20: its count, a record; or the kernel takes
+ * another buffer.
+ */
+export function meddle(a: Assembly, random: Random): void {
+  const [at, to] = [19, 20];
+  const store = (address: number, imm: number): void => {
+    a.address(at, Object.assign(new Place(), { at: address }));
+    a.put('sd', { rs1: at, rs2: to, imm });
+  };
+  const record = 8 * (1 + random.below(40));
+  switch (random.pick(['reset', 'count', 'record', 'area'] as const)) {
+    case 'reset':
+      a.put('addi', { rd: to, rs1: 0, imm: 0 });
+      store(AREA, 0);
+      break;
+    case 'count':
+      a.put('addi', { rd: to, rs1: 0, imm: random.below(12) });
+      store(AREA, 0);
+      break;
+    case 'record':
+      a.put('addi', { rd: to, rs1: 0, imm: random.below(12) });
+      store(AREA, record);
+      break;
+    case 'area':
+      a.address(to, Object.assign(new Place(), { at: AREA + random.pick([0, 0x100]) }));
+      store(CONTEXT, CTX.AREA);
+  }
+}
 
 /** The address of a `switch`'s table. */
 export const switchTable = (random: Random): number => SWITCHES + SWITCH_BYTES * random.below(SWITCH_COUNT);
@@ -134,35 +167,74 @@ export function writeHookData(
  * Puts the device on the bus and tells it where the hooks are; `announce` gets the table that
  * compiled code has to know. Returns the number of records, by the device and by compiled code.
  */
-export function addKcov(flat: Flat, announce: (table: HookTable) => void, isHeard = false): () => Records {
+export function addKcov(
+  flat: Flat,
+  announce: (table: HookTable) => void,
+  heard: Heard = 'no',
+): () => Records {
+  let tally: RecordTally | undefined;
   const device = new KcovDevice({
     ram: flat.ram,
     hart: { current: 0, count: 1 },
     publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
-    publishHooks: hooks => hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base) }),
+    publishHooks: hooks =>
+      hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally }),
     ring: slow => new RecordRing(flat.ram, flat.ringBase, slow),
+    tally: () => {
+      tally = new RecordTally(flat.ram, flat.tallyBase);
+      return tally;
+    },
   });
-  const heard = isHeard ? listen(device, flat) : () => '';
+  const digest = heard === 'no' ? () => '' : (heard === 'counts' ? count : listen)(device, flat);
   flat.bus.add(device, MAP.kcov.base, MAP.kcov.size);
   announceHooks(device);
   return () => ({
     device: device.records,
     compiled: Number(flat.hart.state.get64(KCOV_RECORDS)),
-    heard: heard(),
+    heard: digest(),
   });
+}
+
+/** The last finding and their number. A real watch tells one for each buffer; this one, all. */
+class Watch {
+  found = '';
+  readonly #ram: Flat['ram'];
+  #count = 0;
+  #watch: AreaWatch;
+
+  constructor(ram: Flat['ram']) {
+    this.#ram = ram;
+    this.#watch = this.#new();
+  }
+
+  #new(): AreaWatch {
+    return new AreaWatch(
+      address => this.#ram.read32(address),
+      finding => {
+        this.found = `${++this.#count} ${finding}`;
+      },
+    );
+  }
+
+  wrote(...record: Parameters<AreaWatch['wrote']>): void {
+    const before = this.#count;
+    this.#watch.wrote(...record);
+    if (this.#count === before) return;
+    this.#watch = this.#new();
+    this.#watch.wrote(...record);
+  }
+
+  wroteRun(...run: Parameters<AreaWatch['wroteRun']>): void {
+    this.#watch.wroteRun(...run);
+  }
 }
 
 /**
  * A digest of the records that a listener hears, with its last finding; one that takes runs, too.
  */
 function listen(device: KcovDevice, { ram }: Flat): () => string {
-  let [digest, count, found] = [0, 0, ''];
-  const watch = new AreaWatch(
-    address => ram.read32(address),
-    finding => {
-      found = finding;
-    },
-  );
+  let [digest, count] = [0, 0];
+  const watch = new Watch(ram);
   const hear = (origin: KcovOrigin, words: Uint32Array, area: number, index: number): void => {
     count++;
     for (const word of [...words, origin.syscall, origin.contextAddress, origin.descriptor, area, index])
@@ -183,7 +255,36 @@ function listen(device: KcovDevice, { ram }: Flat): () => string {
   });
   return () => {
     device.flush();
-    return `${count} ${digest} ${found}`;
+    return `${count} ${digest} ${watch.found}`;
+  };
+}
+
+/** The same of a listener that only counts: the numbers of each hook. */
+function count(device: KcovDevice, { ram }: Flat): () => string {
+  const numbers = new Map<string, number>();
+  const watch = new Watch(ram);
+  const add = (key: string, more: number): void =>
+    void (more > 0 && numbers.set(key, (numbers.get(key) ?? 0) + more));
+  device.observe({
+    isPassive: true,
+    record: (origin, _isEdge, words, area, index) => {
+      add(`${words.length} ${words.at(-2)} ${words.at(-1)} ${index < 0}`, 1);
+      if (index >= 0) watch.wrote(origin.descriptor, area, index, words);
+    },
+    counts: {
+      counted: ({ isCmp, lo, hi, stored, lost }) => {
+        add(`${isCmp ? 8 : 2} ${lo} ${hi} false`, stored);
+        add(`${isCmp ? 8 : 2} ${lo} ${hi} true`, lost);
+      },
+      last: (descriptor, record) => watch.wroteRun(descriptor, record),
+    },
+  });
+  return () => {
+    device.flush();
+    return `${[...numbers]
+      .map(row => row.join(' '))
+      .sort()
+      .join('\n')} ${watch.found}`;
   };
 }
 

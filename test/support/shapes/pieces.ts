@@ -7,7 +7,7 @@
 import { HOOK } from '../../../devices/kcov-layout.ts';
 import type { Random } from '../random.ts';
 import { type Assembly, Place } from './assembly.ts';
-import { setLive, switchTable } from './hooks.ts';
+import { meddle, setLive, switchTable } from './hooks.ts';
 
 export interface Piece {
   readonly kind: keyof typeof KINDS;
@@ -69,11 +69,15 @@ export function hook(a: Assembly, s: Surroundings, kinds: 'pc' | 'any' = 'any'):
   a.toward('jal', s.hooks[kind]!, { rd: LINK });
 }
 
-/** Coverage hooks among loads and stores, some of which stop and continue the recording. */
+/**
+ * Coverage hooks among loads and stores, some of which stop and continue the recording, or change
+ * its buffer.
+ */
 const hooks: Write = (a, size, s) => {
   pointTo(a, 18, 0x1000);
   for (let i = 0; i < size; i++) {
     if (s.random.oneIn(8)) setLive(a, s.random.oneIn(2));
+    if (s.random.oneIn(8)) meddle(a, s.random);
     hook(a, s);
     if (s.random.oneIn(2)) access(a, s, 18, 8 * s.random.below(64));
     else calculate(a, s);

@@ -188,7 +188,7 @@ function machineOf(program: ShapeProgram, mapping: Mapping, tier: Tier | undefin
   const records = addKcov(
     flat,
     table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)),
-    program.tracing.isHeard,
+    program.tracing.heard,
   );
   return { flat, code, records, regions: () => jit?.stats.regions ?? 0 };
 }
