@@ -6,7 +6,7 @@ import type { LineCode, LineState } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
 import { NOT_RUN, RAN } from '../model/reach.ts';
 import { testsReaching } from '../model/tests.ts';
-import { filteredNote, KIND_CMP } from '../trace/trace.ts';
+import { filteredNote, halvesOf, KIND_CMP } from '../trace/trace.ts';
 import { type Group, groupsOf, groupTotals, runsOfStates, stateNumber } from './groups.ts';
 import type {
   CompareRow,
@@ -157,33 +157,60 @@ function indexFile(coverage: Coverage, file: ProgramFile, groups: readonly Group
 }
 
 /** Comparison operands by file and line of their call, each distinct pair with its count. */
+/** Comparisons of one hook: a row by its type and operands. */
+class CompareRows {
+  /** The rows of the line, which other hooks may share. */
+  readonly #rows: CompareRow[];
+  readonly #known = new Map<number, { type: number; a: bigint; b: bigint; row: CompareRow }[]>();
+
+  constructor(rows: CompareRow[]) {
+    this.#rows = rows;
+  }
+
+  /** Counts it, unless the line has rows enough. `hash`: of type and operands. */
+  add(hash: number, type: number, a: bigint, b: bigint): void {
+    const list = this.#known.get(hash);
+    for (const known of list ?? [])
+      if (known.type === type && known.a === a && known.b === b) {
+        known.row[3]++;
+        return;
+      }
+    if (this.#rows.length >= COMPARES_PER_LINE) return;
+    const row: CompareRow = [type, `0x${a.toString(16)}`, `0x${b.toString(16)}`, 1];
+    this.#rows.push(row);
+    if (list) list.push({ type, a, b, row });
+    else this.#known.set(hash, [{ type, a, b, row }]);
+  }
+}
+
+const mix = (hash: number, half: number): number => Math.imul(hash, 0x01000193) ^ half;
+
 function comparesOf({ trace, program }: Coverage): Map<string, Record<number, CompareRow[]>> {
   const files = new Map<string, Record<number, CompareRow[]>>();
-  /** By trace point: the rows of its line, and those of them that are known by text. */
-  const places = new Map<number, { rows: CompareRow[]; known: Map<string, CompareRow> }>();
-  const placeOf = (point: number) => {
+  const places = new Map<number, CompareRows>();
+  const placeOf = (point: number): CompareRows => {
     const call = program.sites.call[program.sites.find(addrOf(trace.pointPc[point]!))]!;
     const [frame] = program.symbolizer.frames(call);
     const path = cleanPath(frame!.file);
     const lines = files.get(path) ?? {};
     files.set(path, lines);
-    return { rows: (lines[frame!.line] ??= []), known: new Map<string, CompareRow>() };
+    return new CompareRows((lines[frame!.line] ??= []));
   };
+  const [a, b] = [halvesOf(trace.cmpArg1), halvesOf(trace.cmpArg2)];
   let at = 0;
   for (const point of trace.records) {
     if (trace.pointKind[point] !== KIND_CMP) continue;
     const k = at++;
     let place = places.get(point);
     if (!place) places.set(point, (place = placeOf(point)));
-    const [a, b] = [`0x${trace.cmpArg1[k]!.toString(16)}`, `0x${trace.cmpArg2[k]!.toString(16)}`];
-    const key = `${trace.cmpType[k]} ${a} ${b}`;
-    const known = place.known.get(key);
-    if (known) known[3]++;
-    else if (place.rows.length < COMPARES_PER_LINE) {
-      const entry: CompareRow = [trace.cmpType[k]!, a, b, 1];
-      place.known.set(key, entry);
-      place.rows.push(entry);
-    }
+    // Millions of comparisons have few rows: the hash keeps them from making text.
+    const ofA = mix(mix(trace.cmpType[k]!, a[2 * k]!), a[2 * k + 1]!);
+    place.add(
+      mix(mix(ofA, b[2 * k]!), b[2 * k + 1]!),
+      trace.cmpType[k]!,
+      trace.cmpArg1[k]!,
+      trace.cmpArg2[k]!,
+    );
   }
   return files;
 }

@@ -6,7 +6,7 @@
 import type { ExportOptions } from '../export/common.ts';
 import { callPaths } from '../model/callpath.ts';
 import type { Coverage } from '../model/coverage.ts';
-import type { Source } from '../trace/trace.ts';
+import type { Source, Trace } from '../trace/trace.ts';
 import { belongs, contextOf, type Name } from './groups.ts';
 import type { PageIndex, PagePath } from './page.ts';
 
@@ -21,46 +21,82 @@ interface Candidate {
   fresh: number;
 }
 
-/** Distinct points of every source with records; sources with equal sets are one candidate. */
-function candidates({ trace, mapped, program }: Coverage): Candidate[] {
-  const runs = new Map<number, { from: number; to: number }[]>();
-  for (const { source, from, to } of trace.runs()) {
-    const list = runs.get(source);
-    if (list) list.push({ from, to });
-    else runs.set(source, [{ from, to }]);
+/** Runs of each source: the first one, and behind each run the next of its source; -1: none. */
+function chainsOf({ sources, runSource }: Trace): { first: Int32Array; next: Int32Array } {
+  const first = new Int32Array(sources.length).fill(-1);
+  const last = new Int32Array(sources.length).fill(-1);
+  const next = new Int32Array(runSource.length).fill(-1);
+  for (const [run, source] of runSource.entries()) {
+    if (first[source] === -1) first[source] = run;
+    else next[last[source]!] = run;
+    last[source] = run;
   }
-  const stamp = new Int32Array(program.count).fill(-1);
-  const known = new Map<string, Candidate>();
-  for (const [source, list] of runs) {
-    const touched: number[] = [];
-    for (const { from, to } of list) {
-      for (let i = from; i < to; i++) {
-        const point = mapped[trace.records[i]!]!;
-        if (point < 0 || stamp[point] === source) continue;
-        stamp[point] = source;
-        touched.push(point);
-      }
-    }
-    if (touched.length === 0) continue;
-    const points = Uint32Array.from(touched).sort();
-    const key = `${trace.sources[source]!.syscall} ${digest(points)}`;
-    const same = known.get(key);
-    if (same) same.same++;
-    else known.set(key, { source, points, rarity: 0, same: 0, fresh: 0 });
-  }
-  return [...known.values()];
+  return { first, next };
 }
 
 /**
- * Two 32-bit hashes and the length (FNV-1a with two primes): calls count as equal when these are.
+ * Distinct points of every source with records; sources with equal sets are one candidate. A trace
+ * may have millions of system calls, so nothing is allocated for one whose set is known.
  */
-function digest(points: Uint32Array): string {
-  let [a, b] = [0x811c9dc5, 0x9e3779b1];
-  for (const point of points) {
-    a = Math.imul(a ^ point, 0x01000193);
-    b = Math.imul(b ^ point, 0x85ebca6b);
+function candidates({ trace, mapped, program }: Pick<Coverage, 'trace' | 'mapped' | 'program'>): Candidate[] {
+  const { records, runStart, runSource, sources } = trace;
+  const { first, next } = chainsOf(trace);
+  const stamp = new Int32Array(program.count).fill(-1);
+  const touched = new Uint32Array(program.count);
+  const known = new KnownSets();
+  const found: Candidate[] = [];
+  for (const [run, source] of runSource.entries()) {
+    if (first[source] !== run) continue;
+    let count = 0;
+    let [a, b] = [0, 0];
+    for (let part = run; part >= 0; part = next[part]!) {
+      const to = runStart[part + 1] ?? records.length;
+      for (let i = runStart[part]!; i < to; i++) {
+        const point = mapped[records[i]!]!;
+        if (point < 0 || stamp[point] === source) continue;
+        stamp[point] = source;
+        touched[count++] = point;
+        a = (a + mixed(point, 0x7feb352d)) | 0;
+        b = (b + mixed(point, 0x2c1b3c6d)) | 0;
+      }
+    }
+    if (count === 0) continue;
+    const same = known.find(sources[source]!.syscall, count, a, b);
+    if (same) {
+      same.same++;
+      continue;
+    }
+    const points = touched.slice(0, count).sort();
+    const candidate = { source, points, rarity: 0, same: 0, fresh: 0 };
+    found.push(candidate);
+    known.add(sources[source]!.syscall, count, a, b, candidate);
   }
-  return `${a >>> 0} ${b >>> 0} ${points.length}`;
+  return found;
+}
+
+/** A hash of one point; those of a set are added up, so their order does not matter. */
+function mixed(point: number, factor: number): number {
+  const first = Math.imul(point ^ (point >>> 16) ^ 0x9e3779b1, factor);
+  return Math.imul(first ^ (first >>> 15), 0x846ca68b) ^ (first >>> 13);
+}
+
+/** Sets count as equal when their sizes and both of their hashes are. */
+class KnownSets {
+  readonly #byHash = new Map<number, (readonly [syscall: number, count: number, b: number, Candidate])[]>();
+
+  find(syscall: number, count: number, a: number, b: number): Candidate | undefined {
+    const list = this.#byHash.get(a);
+    if (!list) return undefined;
+    for (const entry of list)
+      if (entry[0] === syscall && entry[1] === count && entry[2] === b) return entry[3];
+    return undefined;
+  }
+
+  add(syscall: number, count: number, a: number, b: number, candidate: Candidate): void {
+    const list = this.#byHash.get(a);
+    if (list) list.push([syscall, count, b, candidate]);
+    else this.#byHash.set(a, [[syscall, count, b, candidate]]);
+  }
 }
 
 /** The candidates by interest, at most `limit`. */

@@ -209,7 +209,8 @@ export class Grow<T extends Column> {
 /** Slots of the points that were asked for last: two for each hash, by the kind's lowest bit. */
 const RECENT = 8192;
 
-const halvesOf = ({ buffer, byteOffset, length }: BigUint64Array): Uint32Array =>
+/** The 32-bit halves of the words, low ones first. */
+export const halvesOf = ({ buffer, byteOffset, length }: BigUint64Array): Uint32Array =>
   new Uint32Array(buffer, byteOffset, 2 * length);
 
 /**

@@ -1,6 +1,6 @@
-// A format of counts takes only the numbers of records from a run (RecorderOptions.countsOnly), a trace
-// A format of counts takes only the numbers of records (RecorderOptions.countsOnly), a trace
-// takes each record. Both ways end in the same file: for every dialect, kind of record, buffer
+// A format of counts takes only the numbers of records (RecorderOptions.countsOnly), a trace takes
+// each record. Both ways end in the same file: for every dialect, kind of record, changed or full
+// buffer, remote sections and several harts.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
