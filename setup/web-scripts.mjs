@@ -47,6 +47,16 @@ const NO_WORDS = {
   },
 };
 
+/** Numbers of records: the page's listener takes every record. */
+const NO_TALLY = {
+  name: 'no tally',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]kcov-inline[/\\]tally\.ts$/ }, () => ({
+      contents: 'export const TALLY_BYTES = 0; export class RecordTally {}',
+    }));
+  },
+};
+
 /**
  * Zod probes at once whether it may compile its schemas with `new Function`. The page's policy
  * forbids that, and to report the place V8 parses the whole script again: 110 ms of each start of a
@@ -71,7 +81,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
     tsconfigRaw: {},
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [...plugins, NO_JSON_SCHEMA, NO_WORDS],
+    plugins: [...plugins, NO_JSON_SCHEMA, NO_WORDS, NO_TALLY],
   });
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
   return { script: text('.js'), style: text('.css') };
