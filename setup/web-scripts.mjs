@@ -36,12 +36,23 @@ const NO_JSON_SCHEMA = {
   },
 };
 
-/** Words about registers, of which docs/devices.md is made: the page shows none. */
+/** Words about registers and where they are specified, for docs/devices.md: the page shows none. */
 const NO_WORDS = {
   name: 'no words about registers',
   setup(build) {
     build.onLoad({ filter: /[/\\]devices[/\\][\w-]+\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(/,\s*doc: '(?:[^'\\]|\\.)*'/g, ''),
+      contents: readFileSync(path, 'utf8').replace(/,\s*(?:doc|spec): '(?:[^'\\]|\\.)*'/g, ''),
+      loader: 'ts',
+    }));
+  },
+};
+
+/** Words about the fields of files, of which docs/schemas/ are made. */
+const NO_DESCRIPTIONS = {
+  name: 'no words about fields',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]run[/\\](?:\w+[/\\])?schema\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/\s*\.describe\(\s*(['"`])(?:(?!\1)[^\\])*\1,?\s*\)/g, ''),
       loader: 'ts',
     }));
   },
@@ -81,7 +92,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
     tsconfigRaw: {},
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [...plugins, NO_JSON_SCHEMA, NO_WORDS, NO_TALLY],
+    plugins: [...plugins, NO_JSON_SCHEMA, NO_WORDS, NO_DESCRIPTIONS, NO_TALLY],
   });
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
   return { script: text('.js'), style: text('.css') };
