@@ -20,7 +20,7 @@ export interface KcovCount {
 export type LastRecord = Pick<KcovRun, 'words' | 'at' | 'count' | 'halves' | 'area' | 'index'>;
 
 export interface KcovTally {
-  /** Takes all numbers, which are 0 afterwards, in the order of their places in memory. */
+  /** Takes all numbers, which are 0 afterwards, in no particular order. */
   take(give: (count: KcovCount) => void): void;
   /** The last record that was counted, if any was since the last call or `follow`. */
   settle(give: (last: LastRecord) => void): void;

@@ -250,7 +250,7 @@ export class KcovDevice implements Device {
       record: (ctx, isEdge, words, area, index) => {
         const origin = this.#origins.of(ctx, words.length > 2);
         sink.record(origin, isEdge, words, area, index);
-        if (this.#counts) this.#count(ctx, words, area, isEdge || origin.isUnique, index, origin.descriptor);
+        if (this.#counts) this.#count(ctx, words, area, index, origin);
         if (this.#runs) this.#follow(ctx, words, area, isEdge || origin.isUnique ? -1 : index);
       },
     };
@@ -396,17 +396,10 @@ export class KcovDevice implements Device {
     else this.#ring?.follow(hart, this.#block(hart), ctx, words, area, index);
   }
 
-  /** The same for the tally. */
-  #count(
-    ctx: number,
-    words: Uint32Array,
-    area: number,
-    isOther: boolean,
-    index: number,
-    descriptor: number,
-  ): void {
-    this.#descriptor = descriptor;
-    if (isOther) this.#tally?.refuse();
+  /** The tally may count records behind this one; edges are of a unique origin. */
+  #count(ctx: number, words: Uint32Array, area: number, index: number, origin: KcovOrigin): void {
+    this.#descriptor = origin.descriptor;
+    if (origin.isUnique) this.#tally?.refuse();
     else this.#tally?.follow(ctx, words, area, index);
   }
 

@@ -120,7 +120,7 @@ export class TraceRecorder implements KcovSink {
     if (test === '') return;
     const isLost = index < 0;
     const isCmp = words.length > 2;
-    const isCounted = this.#countsOnly && !isEdge && !origin.isUnique;
+    const isCounted = this.#countsOnly && !origin.isUnique;
     const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
