@@ -40,8 +40,12 @@ int access_as(const struct inode *inode, u32 want, u32 uid, bool group);
 /* sys_rw.c. Linux moves at most MAX_RW in one call; it also keeps sums of iovecs from overflowing.
  */
 #define MAX_RW 0x7ffff000UL
-long transfer(u64 fd, struct iter *it, i64 pos, bool positioned, bool write);
+long transfer_vector(u64 fd, u64 iov, u64 count, i64 pos, bool positioned, bool write);
 long truncate_inode(struct inode *inode, i64 size);
+
+/* Copies up to IOV_MAX iovecs in; the caller frees *storage after the last use of it. */
+#define IOV_MAX 1024
+int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
 
 int copy_path(u64 user_path, char **out); /* kfree */
 

@@ -1,11 +1,13 @@
 /*
- * sys_rw.c: the system calls that move bytes: read, write and their positioned forms; lseek.
+ * sys_rw.c: the system calls that move bytes: read, write and their vector and positioned forms;
+ * lseek.
  *
  * A system call holds its own reference of the file, so a close(2) by another thread in the middle
  * is harmless.
  */
 #include "open.h"
 #include "abi/errno.h"
+#include "alloc.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
@@ -18,8 +20,39 @@
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
+int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage)
+{
+    struct iovec *iov;
+
+    *storage = NULL;
+    if (count > IOV_MAX)
+        return -EINVAL;
+    iov = kmalloc(MAX(count, 1) * sizeof(*iov));
+    if (!iov)
+        return -ENOMEM;
+    if (copyin(iov, user_iov, count * sizeof(*iov))) {
+        kfree(iov);
+        return -EFAULT;
+    }
+    it->left = 0;
+    for (u64 i = 0; i < count; i++) {
+        if ((i64)iov[i].len < 0) {
+            kfree(iov);
+            return -EINVAL;
+        }
+        iov[i].len = MIN(iov[i].len, MAX_RW - it->left);
+        it->left += iov[i].len;
+    }
+    it->iov = iov;
+    it->niov = count;
+    it->skip = 0;
+    it->kernel = false;
+    *storage = iov;
+    return 0;
+}
+
 /* One read or write, at pos if positioned (-ESPIPE for streams), else at the file's position. */
-long transfer(u64 fd, struct iter *it, i64 pos, bool positioned, bool write)
+static long transfer(u64 fd, struct iter *it, i64 pos, bool positioned, bool write)
 {
     struct file *f = fd_get((int)fd);
     i64 *at = positioned ? &pos : NULL;
@@ -69,6 +102,28 @@ long sys_pwrite64(u64 fd, u64 buf, u64 count, u64 pos)
 
     iter_user(&it, buf, MIN(count, MAX_RW));
     return transfer(fd, &it, pos, true, true);
+}
+
+long transfer_vector(u64 fd, u64 iov, u64 count, i64 pos, bool positioned, bool write)
+{
+    struct iovec *storage;
+    struct iter it;
+    long n = iter_from_user_iov(&it, iov, count, &storage);
+
+    if (!n)
+        n = transfer(fd, &it, pos, positioned, write);
+    kfree(storage);
+    return n;
+}
+
+long sys_readv(u64 fd, u64 iov, u64 count)
+{
+    return transfer_vector(fd, iov, count, 0, false, false);
+}
+
+long sys_writev(u64 fd, u64 iov, u64 count)
+{
+    return transfer_vector(fd, iov, count, 0, false, true);
 }
 
 static i64 seek_regular(struct file *f, i64 offset, int whence)

@@ -236,8 +236,6 @@ OPTIONAL(CONFIG_PRIORITY, u64, sched_slice, (const struct thread *t), SLICE_TICK
 OPTIONAL(CONFIG_PRIORITY, void, sched_inherit, (struct thread *child, const struct thread *parent))
 /* opt/cpuclock. prev leaves its hart. */
 OPTIONAL(CONFIG_CPUCLOCK, void, account_switch, (struct thread *prev, u64 now))
-/* Adds the time since the thread last entered or left the kernel to its utime or stime. */
-OPTIONAL(CONFIG_CPUCLOCK, void, account_side, (u64 *side))
 /* A thread of p ends; proc_lock is held. */
 OPTIONAL(CONFIG_CPUCLOCK, void, account_exit, (struct proc *p, const struct thread *t))
 void sched_tick(void); /* timer interrupt: end of a slice? */

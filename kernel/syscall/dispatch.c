@@ -7,6 +7,7 @@
 #include "kcov.h"
 #include "klib.h"
 #include "proc.h"
+#include "riscv.h"
 #include "trap.h"
 
 /* One adapter per call passes as many registers as the call takes. */
@@ -45,6 +46,14 @@ const char *syscall_name(u64 number)
 static bool is_restart(long result)
 {
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
+}
+
+/* Adds the time since the thread last entered or left the kernel to utime or stime. */
+__nocov static void account_side(u64 *side)
+{
+    u64 now = read_time(), used = now - current->run_since;
+    current->run_since = now; /* first: an interrupt in between then counts no time twice */
+    *side += used;
 }
 
 void syscall_dispatch(struct trapframe *tf)

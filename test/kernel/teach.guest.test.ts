@@ -82,14 +82,14 @@ describe.skipIf(!ready)('the kernel without options', () => {
     return count;
   }
 
-  /** The numbers of a page, written as "PREFIX 13,770 lines of code". */
+  /** The numbers of a page, written as "PREFIX 13,820 lines of code". */
   const said = (page: string, pattern: RegExp): number[] =>
     [
       ...readFileSync(join(ROOT, 'docs', page), 'utf8')
         .replace(/\s+/g, ' ')
         .matchAll(pattern),
     ].map(([, n = '']) => Number(n.replaceAll(',', '')));
-  const CORE_MAX = 13_770;
+  const CORE_MAX = 13_820;
 
   it('the documents say how many lines of code the kernel has', async () => {
     expect(said('kernel.md', /at most ([\d,]+) lines of code/g)).toEqual([CORE_MAX]);

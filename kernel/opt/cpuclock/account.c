@@ -1,7 +1,6 @@
 /* kcov: not instrumented on linux: part of the scheduler */
 /* account.c: the CPU time that threads use, by user mode and kernel. */
 #include "proc.h"
-#include "riscv.h"
 
 void account_switch(struct thread *prev, u64 now)
 {
@@ -10,13 +9,6 @@ void account_switch(struct thread *prev, u64 now)
         prev->stime += used;
     else
         prev->utime += used;
-}
-
-__nocov void account_side(u64 *side)
-{
-    u64 now = read_time(), used = now - current->run_since;
-    current->run_since = now; /* first: an interrupt in between then counts no time twice */
-    *side += used;
 }
 
 void account_exit(struct proc *p, const struct thread *t)

@@ -1,8 +1,8 @@
 /* vectors.c: reads and writes of several buffers at a position, with flags. */
 #include "abi/errno.h"
+#include "fs/open.h"
 #include "fs.h"
 #include "syscall.h"
-#include "opt/vectors/vectors.h"
 
 long sys_preadv(u64 fd, u64 iov, u64 count, u64 pos, u64 high)
 {

@@ -3,12 +3,12 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "fs/open.h"
 #include "file.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
-#include "opt/vectors/vectors.h"
 
 /* The other address space with one reference. Only root may access those of other users. */
 static long find_vm(u64 pid, struct vm **vm)

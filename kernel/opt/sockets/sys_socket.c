@@ -4,6 +4,7 @@
  */
 #include "unix.h"
 #include "abi/errno.h"
+#include "fs/open.h"
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
@@ -14,7 +15,6 @@
 #include "vm.h"
 #include "opt/sockets/errno.h"
 #include "opt/poll/wait.h"
-#include "opt/vectors/vectors.h"
 
 #define SOCK_TYPE     0xf
 #define SOCK_NONBLOCK O_NONBLOCK

@@ -16,7 +16,6 @@
 #include "syscall.h"
 #include "vm.h"
 #include "opt/poll/wait.h"
-#include "opt/vectors/vectors.h"
 
 #define SPLICE_F_NONBLOCK 2
 #define SPLICE_F_ALL      15
