@@ -135,15 +135,18 @@ export async function execute(
   // Modules that only some runs need are loaded by those: a small program takes no longer than
   // loading them.
   const exact = outputs.exact ? await exactWindow(cover!, format!, images.kernel, kernelName) : undefined;
-  const recorder =
+  const elf =
     cover === undefined || exact
       ? undefined
-      : new (await import('../../run/trace-recorder.ts')).TraceRecorder(
-          choice.dialect,
-          images.kernel,
-          tests?.name ?? outputs.testName ?? images.name,
-          { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!) },
-        );
+      : new (await import('../../coverage/index.ts')).Elf(images.kernel, kernelName);
+  const recorder =
+    elf &&
+    new (await import('../../run/trace-recorder.ts')).TraceRecorder(
+      choice.dialect,
+      elf,
+      tests?.name ?? outputs.testName ?? images.name,
+      { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!) },
+    );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
   const moments = snapshot === undefined && from === undefined ? undefined : await import('./moments.ts');
@@ -215,8 +218,7 @@ export async function execute(
         cover!,
         whyNoRecords(end, trace, recorder.wasOn && (tests?.hasBegun() ?? true), whyEmpty),
       );
-      const { Elf } = await import('../../coverage/index.ts');
-      await writeCoverage(cover!, format, trace, new Elf(images.kernel, kernelName), title);
+      await writeCoverage(cover!, format, trace, elf!, title);
     },
     async () => {
       if (result === undefined || !facts) return;

@@ -148,6 +148,7 @@ export class Elf {
   readonly sections: Section[];
   private symbolTable: SymbolTable | undefined;
   private id: string | undefined;
+  private lazyCodeHash: string | undefined;
 
   /**
    * `name` is used in error texts. Throws `CoverageError` unless the file is a linked RISC-V ELF64
@@ -370,6 +371,10 @@ export class Elf {
   }
 
   get codeHash(): string {
+    return (this.lazyCodeHash ??= this.hashCode());
+  }
+
+  private hashCode(): string {
     const hash = new Sha256();
     for (const section of this.executableSections()) {
       hash
