@@ -22,7 +22,10 @@ export type LastRecord = Pick<KcovRun, 'words' | 'at' | 'count' | 'halves' | 'ar
 export interface KcovTally {
   /** Takes all numbers, which are 0 afterwards, in no particular order. */
   take(give: (count: KcovCount) => void): void;
-  /** The last record that was counted, if any was since the last call or `follow`. */
+  /**
+   * The last record of the buffer that records go to, counted or not; none behind `refuse`, and
+   * none if the first one found no room.
+   */
   settle(give: (last: LastRecord) => void): void;
   /**
    * The device has just made this record in the current context of the hart, which is in no mode

@@ -2,20 +2,10 @@
 // same return address: the hook behind the call belongs to that thread.
 
 import { expect, test } from 'vitest';
-import { InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit/jit.ts';
-import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
-import { kcovInlineCalls } from '../../emulator/machine/kcov-inline/index.ts';
-import { type EngineFactory, Flat, interpreter, RAM_BASE } from '../support/flat.ts';
+import { RAM_BASE } from '../support/flat.ts';
+import { runHooked } from '../support/hooked.ts';
 import { Assembly, Place } from '../support/shapes/assembly.ts';
-import {
-  addKcov,
-  HOOK_KINDS,
-  THREAD_POINTER,
-  type Tracing,
-  writeHookData,
-  writeHooks,
-} from '../support/shapes/hooks.ts';
+import { HOOK_KINDS, THREAD_POINTER, type Tracing, writeHooks } from '../support/shapes/hooks.ts';
 
 const ROUNDS = 4000;
 const [RA, GP, TP, COUNT] = [1, 3, 4, 9];
@@ -45,28 +35,16 @@ function assemble() {
   return { bytes: a.finish(), hooks: hooks.map(({ at }) => at) };
 }
 
-function records(isCompiled: boolean) {
-  const { bytes, hooks } = assemble();
-  let jit: Jit | undefined;
-  const compiling: EngineFactory = (ram, harts, area) => {
-    jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), heat: HEAT_EAGER });
-    const engine = new InterpEngine(ram, harts, area, { jit });
-    jit.attach(engine);
-    return engine;
-  };
-  const flat = new Flat({ engine: isCompiled ? compiling : interpreter });
-  flat.load(bytes);
-  const free = { codeEnd: RAM_BASE + 0x8000, tableEnd: RAM_BASE + 0x9000 };
-  writeHookData((pa, value) => flat.ram.write64(pa, value), hooks, TRACING, free);
-  const made = addKcov(flat, table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)));
-  flat.hart.mmu.pmp.open();
-  flat.setX(TP, BigInt(THREAD_POINTER));
-  flat.setX(GP, BigInt(THREAD_POINTER ^ OTHER));
-  flat.setX(COUNT, BigInt(ROUNDS));
-  flat.run(ROUNDS * (LONG + 30));
-  const { device, compiled } = made();
-  return { count: device + compiled, compiled, x: Array.from({ length: 32 }, (_, i) => flat.x(i)) };
-}
+const records = (isCompiled: boolean) =>
+  runHooked(
+    {
+      ...assemble(),
+      tracing: TRACING,
+      x: { [TP]: THREAD_POINTER, [GP]: THREAD_POINTER ^ OTHER, [COUNT]: ROUNDS },
+      insns: ROUNDS * (LONG + 30),
+    },
+    isCompiled,
+  );
 
 test('the hook behind a call records for the thread that comes back', () => {
   const [expected, actual] = [records(false), records(true)];

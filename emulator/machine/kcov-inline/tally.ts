@@ -18,12 +18,14 @@ const AT = {
   CONTEXT: 0,
   /** i32: host address of its buffer. */
   AREA: 4,
-  /** i64: its index + 1; -1 = it was not stored. */
+  /** i64: its index + 1, or NOT_STORED. */
   NEXT: 8,
   /** i64: its words. */
   LAST: 16,
   CELLS: 64,
 } as const;
+
+const NOT_STORED = 2n ** 64n - 1n;
 
 /**
  * A cell: i64 return address, plus 1 for comparisons (0 = the cell is free); i64 stored records;
@@ -45,8 +47,6 @@ export class RecordTally implements KcovTally {
   /** Physical address of the last record's buffer, and its words as halves. */
   #area = 0;
   #halves = 0;
-  /** NEXT when the device was last told of a record. */
-  #told = 0n;
   /** Numbers of the cells in use. */
   readonly #used: number[] = [];
 
@@ -71,9 +71,10 @@ export class RecordTally implements KcovTally {
   }
 
   settle(give: (last: LastRecord) => void): void {
+    if (this.#words[(this.#base + AT.CONTEXT) >> 2] === 0) return;
     const next = this.#longs[(this.#base + AT.NEXT) >> 3]!;
-    if (next === this.#told) return;
-    this.#told = next;
+    // A buffer that was emptied may have as many records again, so its count does not tell.
+    if (next === NOT_STORED) return;
     const at = (this.#base + AT.LAST) >> 2;
     const [words, area, halves] = [this.#words, this.#area, this.#halves];
     give({ words, at, count: 1, halves, area, index: Number(next) - 1 });
@@ -82,7 +83,7 @@ export class RecordTally implements KcovTally {
   follow(context: number, words: Uint32Array, area: number, index: number): void {
     const isCmp = words.length > 2;
     const mode = isCmp ? RECORD.CMP : RECORD.PC;
-    const [contextAt, areaAt] = [this.#ram.host(context) | mode, this.#ram.host(area)];
+    const [contextAt, areaAt] = [(this.#ram.host(context) | mode) >>> 0, this.#ram.host(area)];
     const isSame =
       this.#words[(this.#base + AT.CONTEXT) >> 2] === contextAt &&
       this.#words[(this.#base + AT.AREA) >> 2] === areaAt;
@@ -93,7 +94,7 @@ export class RecordTally implements KcovTally {
     this.#words[(this.#base + AT.AREA) >> 2] = areaAt;
     this.#area = area;
     this.#halves = words.length;
-    this.#tell(BigInt.asUintN(64, BigInt(index < 0 ? -1 : index + 1)));
+    this.#longs[(this.#base + AT.NEXT) >> 3] = index < 0 ? NOT_STORED : BigInt(index + 1);
     this.#words.set(words, (this.#base + AT.LAST) >> 2);
   }
 
@@ -113,11 +114,6 @@ export class RecordTally implements KcovTally {
       this.#used.push(cell);
     }
     return this.#words[at] === key && this.#words[at + 1] === hi >>> 0;
-  }
-
-  #tell(next: bigint): void {
-    this.#told = next;
-    this.#longs[(this.#base + AT.NEXT) >> 3] = next;
   }
 
   #cellAt(cell: number): number {

@@ -23,7 +23,7 @@ const CONTEXT = THREAD + 0x4000;
 const SWITCHES = THREAD + 0x5000;
 const SWITCH_BYTES = 0x800;
 const SWITCH_COUNT = 6;
-const AREA = RAM_BASE + 0xc_0000;
+export const AREA = RAM_BASE + 0xc_0000;
 const LIVE_OFFSET = 0x28;
 /** Cases of the tables of switches: 120 are recorded by compiled code, more by the device. */
 const CASES = [0, 1, 7, 60, 120, 121] as const;
@@ -121,6 +121,8 @@ export function meddle(a: Assembly, random: Random): void {
 
 /** The address of a `switch`'s table. */
 export const switchTable = (random: Random): number => SWITCHES + SWITCH_BYTES * random.below(SWITCH_COUNT);
+/** Of the one that has too many cases for compiled code, and their number. */
+export const LONG_SWITCH = { table: SWITCHES + SWITCH_BYTES * (SWITCH_COUNT - 1), cases: CASES.at(-1)! };
 
 /** Writes the hooks; behind the `ret` of each, where it goes without a device, another. */
 export function writeHooks(a: Assembly, hooks: readonly Place[]): void {
