@@ -300,6 +300,13 @@ export interface ToOpen {
 /** Source texts, as they were compiled. `name`: or a path. */
 export type Texts = readonly { readonly name: string; readonly text: Uint8Array }[];
 
+/** A text that no image of the run was compiled from. */
+export interface Stranger {
+  readonly name: string;
+  /** There is a source of this name, which is another text. */
+  readonly isOther: boolean;
+}
+
 /** Name, arguments and answer of each request. */
 export interface Requests {
   /** Everything that opening needs but the run: a file that is none ends here. */
@@ -311,8 +318,10 @@ export interface Requests {
   functions: [{ measure: Measure }, readonly FunctionRow[]];
   calls: [object, { readonly calls: readonly CallsOf[]; readonly more: number }];
   lines: [{ measure: Measure; path: string }, SourceLines];
-  /** Adds source texts that the page has not. */
-  sources: [{ texts: Texts }, undefined];
+  /** Adds source texts that the page has not; those of them that belong to nothing. */
+  sources: [{ texts: Texts }, readonly Stranger[]];
+  /** Of all texts that were added. */
+  strangers: [object, readonly Stranger[]];
   /** Without a unit: to the beginning of the program. */
   seek: [{ unit?: number; hart?: number }, Focus];
   look: [{ hart?: number; level?: number }, Focus];

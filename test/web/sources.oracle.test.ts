@@ -126,6 +126,31 @@ describe.skipIf(reason)('source texts', () => {
     site.leave(page);
   });
 
+  it('belong to the run, or a line says that they do not', { timeout: PATIENCE }, async () => {
+    const page = await site.at('#program=hello');
+    await lineWith(page, 'return 0;');
+    const says = (text: string) => page.locator('.message', { hasText: text }).waitFor();
+    writeFileSync(at('notes.c'), 'int x;\n');
+    writeFileSync(at('other.h'), 'int y;\n');
+    await give(page, 'notes.c');
+    await says('notes.c is not shown: it is no source of this run');
+    await give(page, 'hello.c'); // edited
+    await says('hello.c is not shown: this run was compiled from another text of this name');
+    await give(page, 'notes.c', 'other.h');
+    await says('notes.c and 1 more are no sources of this run, and are not shown');
+    writeFileSync(at('pipe.c'), readFileSync(join(ROOT, 'kernel/fs/pipe.c')));
+    await give(page, 'pipe.c'); // the page has it
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
+    await give(page, 'notes.c', 'parts.kcapsule');
+    await says('notes.c is not shown: it is no source of this run');
+    await give(page, 'parts.c', 'parts.kcapsule');
+    await lineWith(page, 'int main(void)');
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toBe('');
+    site.leave(page);
+  });
+
   it('are texts of the run that is open, and no files of any size', { timeout: PATIENCE }, async () => {
     const page = await site.at('#program=hello');
     await give(page, 'hello.c'); // another one than the page's, which stays

@@ -18,6 +18,8 @@ import type {
   Motion,
   Opened,
   SourceLines,
+  Stranger,
+  Texts,
   VariableRow,
 } from '../protocol.ts';
 import { Data } from './datum.ts';
@@ -32,7 +34,7 @@ import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
 import { kindOf, machineOf, type RecordedKind } from './recorded.ts';
 import { RemoteFunctions } from './remotes.ts';
-import type { Compiled, Sources } from './sources.ts';
+import type { Compiled, Sources, Sums } from './sources.ts';
 import { tidPlace } from './threads.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
@@ -87,7 +89,7 @@ export class OpenedRun {
   /** Undefined: the run was not the recorded one, or the capsule has none. */
   readonly #seal: string | undefined;
   #programLines: ProgramLines | undefined;
-  readonly #sums = new Map<Image, ReadonlyMap<string, ReadonlySet<string>>>();
+  readonly #sums = new Map<Image, Sums>();
   #details: Details | undefined;
 
   constructor(
@@ -222,7 +224,7 @@ export class OpenedRun {
     return image && this.#sumsOf(image).get(path);
   }
 
-  #sumsOf(image: Image): ReadonlyMap<string, ReadonlySet<string>> {
+  #sumsOf(image: Image): Sums {
     let sums = this.#sums.get(image);
     try {
       sums ??= sourceSums(image.elf);
@@ -232,6 +234,17 @@ export class OpenedRun {
     }
     this.#sums.set(image, sums);
     return sums;
+  }
+
+  /** Those of `texts`, or of all that the reader gave, that are no sources of this run. */
+  strangers(texts?: Texts): Stranger[] {
+    const kernel = this.#isOfPage ? undefined : this.#kernel;
+    const images = [kernel, this.#image].filter(image => image?.elf.section('.debug_line'));
+    return this.#sources.strangers(
+      images.map(image => this.#sumsOf(image!)),
+      this.#isOfPage,
+      texts,
+    );
   }
 
   /** When there are more texts: the lines of files with one are counted. */

@@ -1,6 +1,6 @@
 // Source texts by the paths of the debug information. Each is loaded when it is first shown, and
 // none is shown for a program that was compiled from another text: its lines would be others.
-import type { Assets, Texts } from '../protocol.ts';
+import type { Assets, Stranger, Texts } from '../protocol.ts';
 import { beside } from './host.ts';
 import { md5 } from './md5.ts';
 
@@ -31,6 +31,9 @@ function namesOf(path: string, names: readonly string[]): string[] {
  */
 export type Compiled = ReadonlySet<string> | 'page' | undefined;
 
+/** Of the texts of an image, by their paths. */
+export type Sums = ReadonlyMap<string, ReadonlySet<string>>;
+
 export interface SourceText {
   readonly text: string | undefined;
   /** A line for people: why there is none, or why it may be another one. */
@@ -57,6 +60,22 @@ export class Sources {
   add(own: Texts): void {
     this.#own = [...own, ...this.#own];
     this.#has.clear();
+  }
+
+  /**
+   * Those of `texts` that no image was compiled from. `images`: sums by path of those with lines;
+   * one without sums may be of any text. `isOfPage`: so is the kernel, whose texts are there.
+   */
+  strangers(images: readonly Sums[], isOfPage: boolean, texts: Texts = this.#own): Stranger[] {
+    if (images.some(({ size }) => size === 0)) return [];
+    const known = images.flatMap(sums => [...sums]);
+    const kernel = isOfPage ? this.#names.filter(isOfKernel) : [];
+    return texts.flatMap(({ name, text }) => {
+      const isNamed = (path: string): boolean => namesOf(path, [name]).length > 0;
+      const named = known.filter(([path]) => isNamed(path));
+      if (named.some(([, sums]) => sums.has(md5(text))) || kernel.some(isNamed)) return [];
+      return [{ name, isOther: named.length > 0 }];
+    });
   }
 
   /** Is there a text of this name? It may be another one than the compiler's. */

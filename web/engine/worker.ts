@@ -90,8 +90,9 @@ const HANDLERS: Handlers = {
   sources({ texts }) {
     made().facts.sources.add(texts); // its run may not have begun
     current?.forgetProgramLines();
-    return undefined;
+    return current?.strangers(texts) ?? [];
   },
+  strangers: () => current?.strangers() ?? [],
   seek: ({ unit, hart }) => run().seek(unit, hart),
   look: ({ hart, level }) => run().look(hart, level),
   state: () => withState(run().focus()),

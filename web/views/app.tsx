@@ -17,7 +17,7 @@ import { Browse, type Way } from './browse.tsx';
 import { Client, Connection, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict, writeAddress } from './embedding.ts';
-import { bytesOf, isText, onlyFirst, textsOf } from './given.ts';
+import { bytesOf, isText, onlyFirst, strangersText, textsOf } from './given.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help, showHelp } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
@@ -417,7 +417,7 @@ export function App() {
       const run = beside.current ?? (opened && client);
       if (!run) return setMessage(`${files[0].name} is a source text: open the run of its program, too`);
       setMessage('');
-      await run.ask('sources', { texts: await textsOf(files) });
+      setMessage(strangersText(await run.ask('sources', { texts: await textsOf(files) })));
       setAdded(count => count + 1);
     });
   const openFiles = (files: readonly File[]) => {
@@ -452,7 +452,8 @@ export function App() {
       client.replace(next);
       await show({});
       // Why the first one is not shown is more to the point.
-      if (others > 0) setMessage(now => (now === '' ? onlyFirst(file, others) : now));
+      const why = others > 0 ? onlyFirst(file, others) : strangersText(await client.ask('strangers', {}));
+      if (why !== '') setMessage(now => (now === '' ? why : now));
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>

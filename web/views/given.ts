@@ -1,5 +1,5 @@
 // Files that the reader gives to the page.
-import type { Texts } from '../protocol.ts';
+import type { Stranger, Texts } from '../protocol.ts';
 
 /** Bytes, as for the command. */
 const FILE_MAX = 2 ** 30;
@@ -34,3 +34,13 @@ export async function bytesOf(file: File): Promise<Uint8Array> {
 /** The page has room for one run. */
 export const onlyFirst = ({ name }: File, more: number): string =>
   `${name} is open; ${more} more ${more > 1 ? 'files are' : 'file is'} not: open one at a time`;
+
+/** A line about texts that are no sources of the run; empty where there are none. */
+export function strangersText([first, ...more]: readonly Stranger[]): string {
+  if (!first) return '';
+  if (more.length > 0)
+    return `${first.name} and ${more.length} more are no sources of this run, and are not shown`;
+  return first.isOther
+    ? `${first.name} is not shown: this run was compiled from another text of this name`
+    : `${first.name} is not shown: it is no source of this run`;
+}
