@@ -15,7 +15,7 @@ import type { Scope } from '../dwarf/dwarf.ts';
 import { CallSites, HOOK_PC, hasHooks } from '../elf/callsites.ts';
 import { effectsIn } from '../elf/effects.ts';
 import { EXIT, ImageFlow } from '../elf/flow.ts';
-import { blocksFrom, mayHaveRun, pairs } from './lines.ts';
+import { firstBlock, mayHaveRun, pairs } from './lines.ts';
 import type { Program, ProgramFunction } from './program.ts';
 import { RAN } from './reach.ts';
 import type { FunctionVerdict, LineJudge } from './verdict.ts';
@@ -115,8 +115,7 @@ function callsOfCopy({ program, verdicts, hooked }: Run, copy: Scope): number {
 function hasActed({ sites, flow }: Program, verdicts: LineJudge, copy: Scope): boolean {
   for (const [addr, effect] of effectsIn(sites.scans, flow, copy.ranges)) {
     const verdict = effect === 'effect' ? verdicts.at(addr) : undefined;
-    if (verdict)
-      for (const i of blocksFrom(verdict, addr, addr + 1)) if (verdict.states[i] === RAN) return true;
+    if (verdict?.states[firstBlock(verdict, addr)] === RAN) return true;
   }
   return false;
 }
@@ -126,8 +125,8 @@ function runsOnce(program: Program, { sites }: Hooked, graph: Graph, site: numbe
   const { blocks } = graph;
   if (graph.isOpaque || graph.isInconsistent || !program.isWhole(copy)) return false;
   const call = sites.call[site]!;
-  const [home] = blocksFrom(graph, call, call + 1);
-  if (home === undefined) return false;
+  const home = firstBlock(graph, call);
+  if (home >= blocks.length) return false;
   const isInside = (block: number) =>
     !blocks[block]!.sites.some(other => isOfCaller(program, sites, other, copy));
   if (!isInside(home)) return true;

@@ -126,9 +126,12 @@ function dry(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64A
  */
 export function conserve(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64Array): Balance {
   const n = blocks.length;
+  const isDry = dry(blocks, hits, crossed);
+  // Most functions of a kernel: nothing flows.
+  if (!isDry.includes(0) && !hits.some(count => count > 0) && crossed.every(flow => flow === 0))
+    return { counts: new Float64Array(n), isInconsistent: false };
   const ground = 2 * n;
   const graph = new Graph(2 * n + 1);
-  const isDry = dry(blocks, hits, crossed);
   const through = new Int32Array(n).fill(-1);
   if (!isDry[0] || crossed[0] !== 0) graph.add(ground, 0);
   for (const [i, { out }] of blocks.entries()) {

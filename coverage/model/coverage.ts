@@ -14,7 +14,7 @@ import { type Proof, proofOf } from '../trace/proof.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
 import { callsOf, type FunctionCalls, type Hooked, hookedOf } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
-import { judgeLine, type LineCode, type LineState, type LineVerdict } from './lines.ts';
+import { judgeLine, type LineCode, type LineState, type LineVerdict, unknownLine } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
 import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
@@ -167,6 +167,7 @@ export class Coverage {
   /** Program point of each trace point, or -1. */
   readonly mapped: Int32Array;
   readonly verdicts: LineJudge;
+  private readonly own = new Map<LineCode, LineVerdict>();
   private readonly lines = new Map<LineCode, LineVerdict>();
   private readonly calls = new Map<ProgramFunction, FunctionCalls>();
   private lazyDoubtful: Set<LineCode> | undefined;
@@ -227,15 +228,23 @@ export class Coverage {
   /** True if a line may have run although none of its code did. */
   private isDoubtful(code: LineCode): boolean {
     this.lazyDoubtful ??= this.program.instances.doubtful(this.verdicts);
-    this.lazyOrder ??= new SourceOrder(this.program, this.verdicts);
+    this.lazyOrder ??= new SourceOrder(this.program, this.verdicts, other => this.ownVerdict(other).state);
     return this.lazyDoubtful.has(code) || this.lazyOrder.isOutOfOrder(code);
+  }
+
+  /** The verdict on a line by its own code. */
+  private ownVerdict(code: LineCode): LineVerdict {
+    let verdict = this.own.get(code);
+    if (!verdict) this.own.set(code, (verdict = judgeLine(code, this.verdicts)));
+    return verdict;
   }
 
   /** The proven facts about a line. */
   line(code: LineCode): LineVerdict {
     let verdict = this.lines.get(code);
     if (!verdict) {
-      verdict = judgeLine(code, this.verdicts, () => this.isDoubtful(code));
+      verdict = this.ownVerdict(code);
+      if (verdict.state === 'uncovered' && this.isDoubtful(code)) verdict = unknownLine(this.verdicts);
       this.lines.set(code, verdict);
     }
     return verdict;

@@ -34,7 +34,7 @@ export class ExecutedLines {
     const verdicts = (this.verdicts ??= new ExactVerdicts(program.flow, this.counts));
     const lines = new Map<number, boolean>();
     for (const [line, code] of program.files.find(file => file.path === path)?.lines ?? [])
-      lines.set(line, didRun(judgeLine(code, verdicts, () => false).state));
+      lines.set(line, didRun(judgeLine(code, verdicts).state));
     return lines;
   }
 }

@@ -74,14 +74,17 @@ class Tally {
   }
 }
 
-/** Numbers of the blocks that hold code of `[low, high)`. */
-export function* blocksFrom(
-  { blocks }: Pick<FunctionVerdict, 'blocks'>,
-  low: Addr,
-  high: Addr,
-): Generator<number> {
-  let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
-  for (; i < blocks.length && blocks[i]!.low < high; i++) yield i;
+/** Number of the first block that holds code from `low` on; those behind it follow in memory. */
+export function firstBlock({ blocks }: Pick<FunctionVerdict, 'blocks'>, low: Addr): number {
+  return Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
+}
+
+/** True if a block with code of `[low, high)` may have run, as far as the verdict tells. */
+export function someMayHaveRun(verdict: FunctionVerdict, low: Addr, high: Addr): boolean {
+  const { blocks, states } = verdict;
+  for (let i = firstBlock(verdict, low); i < blocks.length && blocks[i]!.low < high; i++)
+    if (states[i] !== NOT_RUN) return true;
+  return false;
 }
 
 export function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Addr]> {
@@ -92,8 +95,7 @@ export function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Add
 export function mayHaveRun(verdicts: LineJudge, ranges: readonly Addr[]): boolean {
   for (const [low, high] of pairs(ranges)) {
     const verdict = verdicts.at(low);
-    if (!verdict || verdict.blocks.length === 0) return true;
-    for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] !== NOT_RUN) return true;
+    if (!verdict || verdict.blocks.length === 0 || someMayHaveRun(verdict, low, high)) return true;
   }
   return false;
 }
@@ -103,7 +105,7 @@ export function mayHaveRun(verdicts: LineJudge, ranges: readonly Addr[]): boolea
  */
 function addRange(verdict: FunctionVerdict, low: Addr, high: Addr, into: Tally, edges: Tally): void {
   const { blocks, states, counts } = verdict;
-  for (const i of blocksFrom(verdict, low, high))
+  for (let i = firstBlock(verdict, low); i < blocks.length && blocks[i]!.low < high; i++)
     (blocks[i]!.isEdge ? edges : into).add(states[i]!, counts[i]!);
 }
 
@@ -115,31 +117,30 @@ function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, ed
   }
 }
 
-/**
- * The verdict on a line. Code that cannot be read counts as unknown. `isDoubtful`: the line may
- * have run where it has no code.
- */
-export function judgeLine(
-  { own, hooks, calls }: LineCode,
-  verdicts: LineJudge,
-  isDoubtful: () => boolean,
-): LineVerdict {
+/** The verdict on a line, from its own code. Code that cannot be read counts as unknown. */
+export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
   const strong = new Tally();
   const edges = new Tally();
   const inlined = new Tally();
   addRanges(own, verdicts, strong, edges);
   addRanges(hooks, verdicts, edges, edges);
   addRanges(calls, verdicts, inlined, inlined);
-  const known = stateOf(strong, [edges, inlined]);
-  const state = known === 'uncovered' && isDoubtful() ? 'unknown' : known;
+  const state = stateOf(strong, [edges, inlined]);
   const ran = didRun(state);
-  if (!verdicts.proof.counts)
-    return { state, hits: ran || state === 'unknown' ? undefined : 0, isLeast: false };
-  if (!ran) return { state, hits: 0, isLeast: state === 'unknown' };
+  if (state === 'unknown') return unknownLine(verdicts);
+  if (!verdicts.proof.counts) return { state, hits: ran ? undefined : 0, isLeast: false };
+  if (!ran) return { state, hits: 0, isLeast: false };
   // The number of calls does not follow from inlined code: it may contain loops.
   const most = Math.max(strong.most, edges.most);
   return { state, hits: Math.max(1, most), isLeast: strong.isOpen || edges.isOpen || most === 0 };
 }
+
+/** The verdict on a line that may have run, also where it has no code. */
+export const unknownLine = ({ proof }: LineJudge): LineVerdict => ({
+  state: 'unknown',
+  hits: proof.counts ? 0 : undefined,
+  isLeast: proof.counts,
+});
 
 function stateOf(strong: Tally, weak: readonly Tally[]): LineState {
   const all = strong.ran + strong.not + strong.unknown;

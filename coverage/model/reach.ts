@@ -22,6 +22,7 @@ export interface Paths {
 
 /** The state of each block. */
 export function reach({ blocks, known, entered, left }: Paths): Uint8Array {
+  if (!known.includes(UNKNOWN)) return Uint8Array.from(known);
   const n = blocks.length;
   const top = n; // represents all entries, or all exits
   const after: number[][] = [];

@@ -19,8 +19,7 @@ import type { Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import { effectsIn } from '../elf/effects.ts';
 import type { CodeRange, FlowBlock, ImageFlow } from '../elf/flow.ts';
-import { blocksFrom, judgeLine, type LineCode, type LineState, pairs } from './lines.ts';
-import { NOT_RUN } from './reach.ts';
+import { didRun, type LineCode, type LineState, pairs, someMayHaveRun } from './lines.ts';
 import { Undecided } from './undecided.ts';
 import type { LineJudge } from './verdict.ts';
 
@@ -51,14 +50,16 @@ interface Approach {
 export class SourceOrder {
   readonly #program: Placed;
   readonly #verdicts: LineJudge;
+  /** Of the line's own code. */
+  readonly #state: (code: LineCode) => LineState;
   readonly #graphs = new Map<Addr, Graph | undefined>();
-  readonly #states = new Map<LineCode, LineState>();
   /** By start of a block: whether it holds code of a line that did not run. */
   readonly #holdsIdle = new Map<Addr, boolean>();
 
-  constructor(program: Placed, verdicts: LineJudge) {
+  constructor(program: Placed, verdicts: LineJudge, state: (code: LineCode) => LineState) {
     this.#program = program;
     this.#verdicts = verdicts;
+    this.#state = state;
   }
 
   /** True if a line none of whose instructions ran is out of order. */
@@ -80,15 +81,8 @@ export class SourceOrder {
     return follows ? !approach.isEntered || isBackward : isBackward && !approach.fromPrevious;
   }
 
-  #state(code: LineCode): LineState {
-    let state = this.#states.get(code);
-    if (!state) this.#states.set(code, (state = judgeLine(code, this.#verdicts, () => false).state));
-    return state;
-  }
-
   #ran(code: LineCode): boolean {
-    const state = this.#state(code);
-    return state === 'covered' || state === 'partly';
+    return didRun(this.#state(code));
   }
 
   #effects(ranges: readonly Addr[]): { branches: boolean; effects: boolean } {
@@ -154,9 +148,7 @@ export class SourceOrder {
 
   #mayHaveRun({ low, high }: FlowBlock): boolean {
     const verdict = this.#verdicts.at(low);
-    if (!verdict) return true;
-    for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] !== NOT_RUN) return true;
-    return false;
+    return !verdict || someMayHaveRun(verdict, low, high);
   }
 
   #isIdle({ low, high }: FlowBlock): boolean {
