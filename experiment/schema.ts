@@ -218,7 +218,7 @@ const plannedOther = z.strictObject({
 });
 export type PlannedOther = z.infer<typeof plannedOther>;
 
-const plannedFuzz = z.union([plannedOwn, plannedOther]);
+const plannedFuzz = z.discriminatedUnion('target', [plannedOwn, plannedOther]);
 export type PlannedFuzz = z.infer<typeof plannedFuzz>;
 
 const ofEveryPlan = {

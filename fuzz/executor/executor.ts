@@ -210,7 +210,8 @@ export class Executor {
     const m = this.machine;
     return Array.from({ length: bytes / PAGE }, (_, i) => {
       const pa = translate(m, m.harts[m.scheduler.turn]!, BigInt(at + i * PAGE));
-      if (pa === undefined) throw new HostError('the agent has not prepared its memory');
+      if (pa === undefined || !m.ram.has(pa, PAGE))
+        throw new HostError('the agent has not prepared its memory');
       return pa;
     });
   }

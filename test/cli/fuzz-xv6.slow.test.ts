@@ -74,6 +74,11 @@ describe.skipIf(noXv6)('xv6', () => {
     expectCampaign(on, 'c1', '0x7', 1);
   });
 
+  it('a file that calls it another Linux is refused in one line', async () => {
+    const { machine } = await prepareXv6({ xv6: source! });
+    expect(() => openTarget({ machine, kind: 'other' })).toThrow(/^the agent has not prepared its memory$/);
+  });
+
   it('its images do not depend on where they are built', () => {
     const [first, second] = ['one', 'two'].map(name => {
       const words = ['fuzz', 'run', '--xv6', source!, '-n', '1', '--call', 'getpid', `built-${name}`];

@@ -14,6 +14,7 @@ import { experimentPlan, type FuzzPlan, type PlannedOther } from '../../experime
 import { campaignConfig } from '../../fuzz/index.ts';
 import { describedMachine, describeTarget } from '../../host/fuzz/boot-target.ts';
 import { targetMachine } from '../../host/fuzz/target.ts';
+import { firstIssue } from '../../run/issue.ts';
 import { sha256 } from '../../toolchain/index.ts';
 
 const [kernel, initrd] = [Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5)];
@@ -110,6 +111,13 @@ describe.each(['other', 'xv6'] as const)('%s', kind => {
     expect(parsed.success).toBe(false);
     expect(JSON.stringify(parsed.error)).toContain('nothing else to boot');
   });
+});
+
+test('a plan that is damaged says where', () => {
+  const variant = variantOf('xv6');
+  const damaged = { ...variant, run: { ...variant.run, append: 7 } };
+  const { error } = experimentPlan.safeParse({ ...planOf(variant), variants: [damaged] });
+  expect(firstIssue(error!)).toMatch(/^variants\.0\.run\.append: /);
 });
 
 interface Other {
