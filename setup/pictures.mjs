@@ -25,7 +25,6 @@ const DETAIL = 'tr.p:has-text("while (p->len < limit") .h button';
 
 /** Picture, address, and what is clicked. */
 const PICTURES = [
-  ['coverage-files', '#/', []],
   ['coverage-source', '#/file/kernel/fs/pipe.c', [DETAIL]],
   ['coverage-calls', '#/calls', []],
 ];
