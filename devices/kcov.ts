@@ -86,7 +86,7 @@ export interface KcovSink {
 export interface KcovCounts {
   /** Records of a hook that were not reported one by one. */
   counted(count: KcovCount): void;
-  /** The last of them in a buffer, in front of the next record there. */
+  /** The last record of a buffer, in front of the next one there; it may have been reported. */
   last(descriptor: number, record: LastRecord): void;
 }
 

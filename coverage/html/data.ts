@@ -156,7 +156,6 @@ function indexFile(coverage: Coverage, file: ProgramFile, groups: readonly Group
   return entry;
 }
 
-/** Comparison operands by file and line of their call, each distinct pair with its count. */
 /** Comparisons of one hook: a row by its type and operands. */
 class CompareRows {
   /** The rows of the line, which other hooks may share. */
@@ -185,6 +184,7 @@ class CompareRows {
 
 const mix = (hash: number, half: number): number => Math.imul(hash, 0x01000193) ^ half;
 
+/** Comparison operands by file and line of their call, each distinct pair with its count. */
 function comparesOf({ trace, program }: Coverage): Map<string, Record<number, CompareRow[]>> {
   const files = new Map<string, Record<number, CompareRow[]>>();
   const places = new Map<number, CompareRows>();
