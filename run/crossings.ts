@@ -12,13 +12,22 @@ import { type CallFrame, type KernelCode, kernelFrames } from './kernel-frames.t
  * Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC.
  */
 const RECORDS_PC = 5;
+/** KCOV_RECORD_PC and KCOV_RECORD_CMP. */
+const [PLAIN_PC, PLAIN_CMP] = [1, 2];
+
+/**
+ * True if code that runs in this mode leaves no PCs, or comparisons of every system call but PCs
+ * only of the first one: their absence proves nothing.
+ */
+export const isWithoutPcs = (mode: number): boolean =>
+  mode !== 0 && ((mode & RECORDS_PC) === 0 || (mode & (PLAIN_PC | PLAIN_CMP)) === PLAIN_CMP);
 
 export interface CrossingSink {
   /**
    * Control entered or left before the instruction at `addr`, in code that records into `context`.
    */
   crossing(context: KcovContext, addr: bigint, entered: number, left: number): void;
-  /** Code runs in a mode without PCs. */
+  /** Code runs in a mode whose PCs prove nothing. */
   withoutPcs(context: KcovContext): void;
   switched?(change: KcovSwitch): void;
 }
@@ -76,8 +85,7 @@ export class CrossingWatch {
   }
 
   #switch({ hart, before, after }: KcovSwitch): void {
-    if (after !== undefined && after.mode !== 0 && (after.mode & RECORDS_PC) === 0)
-      this.#sink.withoutPcs(after);
+    if (after !== undefined && isWithoutPcs(after.mode)) this.#sink.withoutPcs(after);
     const closes = before !== undefined && this.#open.has(before.address);
     const opens = after !== undefined && (after.mode & RECORDS_PC) !== 0;
     if (!closes && !opens) return;
