@@ -1,5 +1,5 @@
-// A million random operations on kcov descriptors by eight threads, on one and on four harts; see
-// stress.h for what must hold.
+// A million random operations on kcov descriptors by eight threads, on one and on four harts, also
+// with KASAN and lockdep; see stress.h for what must hold.
 
 import { describe, expect, it } from 'vitest';
 import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
@@ -16,7 +16,7 @@ describe.skipIf(!ready).each([...DIALECTS])('%s under stress', dialect => {
     ['C hooks', 'off', 1, 100_000, 14, '', ''],
     ['the device', 'device', 4, 100_000, 15, 'remote', ''],
     ['C hooks', 'off', 4, 50_000, 16, 'remote', ''],
-    ['the device', 'device', 4, 100_000, 17, '', '+kasan'],
+    ['the device', 'device', 4, 1_000_000, 17, '', '+kasan+lockdep'],
   ] as const)(
     'keeps its invariants: %s (kcov %s), %i harts, %i operations, seed %i %s%s',
     async (_, kcov, harts, operations, seed, remote, conf) => {
@@ -26,7 +26,7 @@ describe.skipIf(!ready).each([...DIALECTS])('%s under stress', dialect => {
         initrd({ 'bin/stress': bytes }),
         `init=/bin/stress -- ${operations} ${seed} 8 ${remote}`,
         { engine: 'jit', harts, kcov, schedSeed: BigInt(seed), ramBytes: 256 << 20 },
-        100_000_000_000,
+        400_000_000_000,
       );
       expect(failures(text)).toEqual([]);
       expect(status).toBe(0);
