@@ -124,7 +124,7 @@ export class TraceRecorder implements KcovSink {
     const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
-    else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...halvesOf(words), 1);
+    else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...lastHalves(words), 1);
     else if (isCmp) this.#builder.cmpHalves(source, words);
     else if (isEdge) this.#builder.edgeHalves(source, words[0]!, words[1]!);
     else this.#builder.pcHalves(source, words[0]!, words[1]!);
@@ -218,7 +218,7 @@ export class TraceRecorder implements KcovSink {
 }
 
 /** Halves of the last word of a record. */
-const halvesOf = (words: Uint32Array): [lo: number, hi: number] => [
+const lastHalves = (words: Uint32Array): [lo: number, hi: number] => [
   words[words.length - 2]!,
   words[words.length - 1]!,
 ];
@@ -228,5 +228,5 @@ const wordOf = (lo: number, hi: number): bigint => (BigInt(hi) << 32n) | BigInt(
 /** The point of a lost record. */
 const pointOf = (isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: bigint } => ({
   kind: words.length > 2 ? 'cmp' : isEdge ? 'edge' : 'pc',
-  pc: wordOf(...halvesOf(words)),
+  pc: wordOf(...lastHalves(words)),
 });

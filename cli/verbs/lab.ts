@@ -196,8 +196,9 @@ export function register(program: Command): void {
     .option('--choose-mutants', 'choose the mutants again, and write them to mutants.json')
     .addHelpText(
       'after',
-      '\nThe exit status is 0 when all holds, else 1. The commands and devices of a lab that is not of the package run with\n' +
-        'your rights: set KCOVBOX_TRUST=1 if you trust it.\n' +
+      '\nThe exit status is 0 when all holds, else 1. The commands and devices of a lab\n' +
+        'that is not of the package run with your rights: set KCOVBOX_TRUST=1 if you\n' +
+        'trust it.\n' +
         'Examples:\n  kcovbox lab check 1 2\n  KCOVBOX_TRUST=1 kcovbox lab check --choose-mutants 10-my-lab',
     )
     .action(async (words: string[], options: { chooseMutants?: true }) => {
