@@ -7,6 +7,8 @@ import { decode, encode as e } from '../../emulator/isa/index.ts';
 const ENTRY = 0x8000_1000n;
 const RETURN = e('jalr', { rd: 0, rs1: 1, imm: 0 });
 const NOP = e('addi', { rd: 0, rs1: 0, imm: 0 });
+const SSTATUS = 0x100;
+const SATP = 0x180;
 const call = (at: number, to: number): number => e('jal', { rd: 1, imm: to - at });
 
 function regionOf(code: Readonly<Record<number, readonly number[]>>, more: Partial<CodeView> = {}): Region {
@@ -61,6 +63,14 @@ describe('a small callee', () => {
     expect(kinds(region).filter(kind => kind === 'call')).toHaveLength(1);
     expect(region.size).toBe(2 + 2 * recursive.length);
   });
+});
+
+test('an instruction for a CSR is inside a block, unless the hart has to execute it', () => {
+  const status = [e('csrrs', { rd: 10, rs1: 0, imm: SSTATUS }), e('csrrci', { rd: 0, rs1: 2, imm: SSTATUS })];
+  const blocks = (words: readonly number[]) =>
+    regionOf({ 0: words }).blocks.map(({ insns, end }) => [insns.length, end.kind]);
+  expect(blocks([NOP, ...status, NOP, RETURN])).toEqual([[5, 'indirect']]);
+  expect(blocks([NOP, e('csrrw', { rd: 0, rs1: 10, imm: SATP }), NOP, RETURN])).toEqual([[1, 'leave']]);
 });
 
 describe('a call through a register', () => {

@@ -100,6 +100,12 @@ const isSerializing = (insn: Insn): boolean => {
   return flow === 'trap' || flow === 'serialize';
 };
 
+/** True if what follows is executed next, unless the hart has to act: also behind a CSR. */
+const runsOn = (insn: Insn): boolean => {
+  const { flow, ext } = rowOf(insn.op);
+  return flow === 'next' || ext === 'zicsr';
+};
+
 /** Discovery's view of the guest; addresses are displacements from the entry. */
 export interface CodeView extends TableReader {
   /** Decodes one instruction; undefined when it is not mapped or not decodable. */
@@ -214,7 +220,7 @@ function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeV
       if (!insn) break;
       body.push({ at, insn });
       at += insn.bytes;
-      if (rowOf(insn.op).flow !== 'next' || leaders.has(at)) break;
+      if (!runsOn(insn) || leaders.has(at)) break;
     }
     blocks.set(first, { at: first, insns: body, end: { kind: 'leave', at }, order: -1 });
   }
