@@ -123,6 +123,18 @@ export class Mmu {
   }
 
   /**
+   * Puts a page of code into the TLB before it is fetched, where the guest cannot see that: its PTE
+   * has A, and PMP permits all of it.
+   */
+  prefetch(lo: number, hi: number): void {
+    const view = this.#state.get(FETCH_VIEW);
+    const page = this.#translate(lo, hi, FETCH, view, false);
+    if (page < 0 || !(this.#isBare(view) || this.#walker.wasMarked)) return;
+    const permissions = this.pmp.page(page, view === VIEW_M);
+    if (permissions !== MIXED && (permissions & PMP_X) !== 0) this.locatePage(lo, hi, FETCH, 2);
+  }
+
+  /**
    * Physical address for a debugger, in the current view or another, without side effects; below
    * zero = none.
    */
@@ -159,12 +171,17 @@ export class Mmu {
   }
 
   #translate(lo: number, hi: number, access: Access, view: number, update: boolean): number {
-    if (view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0) {
+    if (this.#isBare(view)) {
       // Page numbers below 2^31 only, as in `walk`.
       return hi >>> 0 < 2 ** 11 ? (hi << 20) | (lo >>> 12) : ACCESS_FAULT;
     }
     const mxr = (this.#state.get(MSTATUS) & MXR) !== 0;
     return this.#walker.walk(lo, hi, access, view === VIEW_U, view === VIEW_SUM, mxr, update);
+  }
+
+  /** Are virtual addresses physical ones? */
+  #isBare(view: number): boolean {
+    return view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0;
   }
 
   #isRam(page: number): boolean {
@@ -174,7 +191,7 @@ export class Mmu {
 
   #refill(lo: number, hi: number, access: Access, view: number, page: number, permissions: number): void {
     const isRam = this.#isRam(page);
-    const bare = view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0;
+    const bare = this.#isBare(view);
     const pte = bare ? PTE_R | PTE_W | PTE_X | PTE_D : this.#walker.pte;
     if (!bare && this.#walker.pages > 1) this.tlb.noteLarge(lo, hi, this.#walker.pages);
     if (access === FETCH) {

@@ -54,6 +54,8 @@ export class Walker {
   pte = 0;
   /** Pages that the leaf maps. */
   pages = 1;
+  /** True if its PTE in memory had A, and D for a store, when the walk came. */
+  wasMarked = true;
   readonly #state: State;
   readonly #pmp: Pmp;
   readonly #ports: Pick<HartPorts, 'code'>;
@@ -127,6 +129,7 @@ export class Walker {
         this.#announce(table, at);
       }
       this.pte = wanted;
+      this.wasMarked = wanted === pte;
       this.pages = inLeaf + 1;
       const page = ppn + (((hi << 20) | (lo >>> 12)) & inLeaf);
       return page < PPN_END ? page : ACCESS_FAULT;

@@ -132,7 +132,9 @@ export class Jit implements RegionHost {
       this.#limits,
       this.arrivals,
       {
-        unlinked: () => this.#jumps.clear(),
+        unlinked: ({ entries }) => {
+          for (const { va } of entries) this.#jumps.forget(va);
+        },
         dropped: module => this.#boundary.dropped(module),
       },
     );
@@ -213,7 +215,7 @@ export class Jit implements RegionHost {
       return entry.module ? entry.slot : -1;
     }
     this.#cache.revive(found.module);
-    if (!this.#isMapped(found)) return -1;
+    if (!this.#isMapped(found) && !this.#isMappable(found)) return -1;
     this.#jumps.set(pc, found.slot);
     return found.slot;
   }
@@ -375,6 +377,18 @@ export class Jit implements RegionHost {
    */
   #isMapped({ pages, fetchView }: EntryPoint): boolean {
     return pages.every(({ va, ppn }) => this.#code.ppnOf(va, fetchView) === ppn);
+  }
+
+  /**
+   * The same after an attempt to fill the TLB. Without it a region whose last page is never reached
+   * would wait for that page in the interpreter, after each flush.
+   */
+  #isMappable(entry: EntryPoint): boolean {
+    const { mmu } = this.#engine.hart;
+    for (const { va, ppn } of entry.pages)
+      if (this.#code.ppnOf(va, entry.fetchView) !== ppn)
+        mmu.prefetch(Number(va & 0xffff_ffffn) | 0, Number(va >> 32n) | 0);
+    return this.#isMapped(entry);
   }
 
   // Invalidation.

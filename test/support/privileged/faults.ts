@@ -173,7 +173,7 @@ export const FAULTS: readonly Fault[] = [
   [
     'the jump cache keeps slots that were given back',
     [
-      [JumpCacheMemory, 'clear', nothing],
+      [JumpCacheMemory, 'forget', nothing],
       [SlotTable, 'clear', emptyWithAlarm],
     ],
     small,

@@ -48,7 +48,7 @@ export interface CacheStats {
 /** A module that is unlinked can be linked again as it is; a module that is dropped cannot. */
 export interface CacheEvents {
   /** The slots of a module were emptied: no cached slot may lead to it. */
-  unlinked(): void;
+  unlinked(module: CompiledModule): void;
   dropped(module: CompiledModule): void;
 }
 
@@ -213,7 +213,7 @@ export class CodeCache {
       this.#pages.unprotect(page);
     }
     this.#events.dropped(module);
-    this.#events.unlinked();
+    this.#events.unlinked(module);
   }
 
   /** Drops everything. */
@@ -235,7 +235,7 @@ export class CodeCache {
         // The next arrival calls the JIT.
         this.#setState(entry, 1);
       }
-      this.#events.unlinked();
+      this.#events.unlinked(module);
     }
   }
 
