@@ -10,6 +10,9 @@
 // made for pages that are not clean, a checkpoint happens between two quanta, when no compiled code
 // runs that could remember a page, and host stores come here. The guest sees nothing of it, because
 // it sees nothing of the TLB (docs/adr/0010).
+//
+// The first store costs as much as a hundred instructions, because compiled code is left. So who
+// knows which pages will be stored to, has them *kept*: a checkpoint lists them at once.
 
 /** In the map of code pages: not stored to since the last checkpoint. */
 export const CLEAN = 0x80;
@@ -33,9 +36,11 @@ export class DirtyPages implements DirtyPlace {
   readonly #count: Int32Array;
   readonly #list: Int32Array;
   #isTracking = false;
+  /** So many pages at the beginning of the list are kept. */
+  #kept = 0;
   /** Called when stores must be seen from now on; between two quanta. */
   onTracking: () => void = () => {};
-  /** Called when the harts must forget their write entries. */
+  /** Called when the harts must forget their write entries of clean pages. */
   onCheckpoint: () => void = () => {};
 
   /** `base`: of `bytes` in linear memory; `map`: a byte for each page of RAM. */
@@ -84,20 +89,31 @@ export class DirtyPages implements DirtyPlace {
 
   #begin(): void {
     this.#count[0] = 0;
+    this.#kept = 0;
     this.onCheckpoint();
     if (this.#isTracking) return;
     this.#isTracking = true;
     this.onTracking();
   }
 
-  /** The listed pages are clean again. Only between two quanta. */
+  /** The listed pages are clean again, apart from the kept ones. Only between two quanta. */
   checkpoint(): void {
     const count = this.#count[0]!;
-    if (count === 0) return;
+    if (count === this.#kept) return;
     const map = this.#map;
     const list = this.#list;
-    for (let i = 0; i < count; i++) map[list[i]!]! |= CLEAN;
-    this.#count[0] = 0;
+    for (let i = this.#kept; i < count; i++) map[list[i]!]! |= CLEAN;
+    this.#count[0] = this.#kept;
     this.onCheckpoint();
+  }
+
+  /** From now on these pages are listed after each checkpoint, and no others. */
+  keep(pages: readonly number[]): void {
+    const kept = new Set(pages);
+    const listed = [...this.pages].filter(page => !kept.has(page));
+    for (const page of kept) this.#map[page]! &= ~CLEAN;
+    this.#list.set([...kept, ...listed]);
+    this.#kept = kept.size;
+    this.#count[0] = kept.size + listed.length;
   }
 }

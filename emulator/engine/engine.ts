@@ -164,7 +164,8 @@ export class InterpEngine implements Engine {
       this.#refetch();
     };
     this.pages.dirty.onCheckpoint = () => {
-      for (const hart of harts) hart.mmu.tlb.flushWrites();
+      const isClean = (page: number): boolean => this.pages.isClean(page - ram.base / 4096);
+      for (const hart of harts) hart.mmu.tlb.flushWrites(isClean);
     };
     const module = interpreterModule({
       ram,

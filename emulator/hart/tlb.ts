@@ -188,9 +188,20 @@ export class Tlb {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
   }
 
-  /** Stores must be seen again: no page may be stored to without a new entry. */
-  flushWrites(): void {
-    for (let view = 0; view < VIEWS; view++) this.#flushTable(1, view);
+  /**
+   * Stores to some pages must be seen again: forgets the write entries of physical pages for which
+   * `isClean`.
+   */
+  flushWrites(isClean: (page: number) => boolean): void {
+    const i32 = this.#state.i32;
+    for (let view = 0; view < VIEWS; view++) {
+      const table = VIEWS + view;
+      if ((this.used & (1 << table)) === 0) continue;
+      const end = (this.#state.base + STARTS[table + 1]!) >> 2;
+      for (let at = (this.#state.base + STARTS[table]!) >> 2; at < end; at += TLB_ENTRY_BYTES / 4)
+        if (i32[at] !== -1 && isClean(i32[at + 3]!)) invalidate(i32, at);
+      this.#changed(TLB_WRITE, view);
+    }
   }
 
   /**

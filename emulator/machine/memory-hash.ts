@@ -98,6 +98,11 @@ export class MemoryHash {
     this.#dirty.checkpoint();
   }
 
+  /** From now on these pages count as stored to after each `collect`, and no others. */
+  keep(pages: readonly number[]): void {
+    this.#dirty.keep(pages);
+  }
+
   /** The page was given other contents, unannounced. */
   changed(page: number): void {
     this.#pending.add(page);
@@ -115,7 +120,10 @@ export class MemoryHash {
     return pages;
   }
 
-  /** Numbers of the pages stored to since the last `sum`, while stores are tracked; a view. */
+  /**
+   * Numbers of the pages that may have been stored to since the last `sum`, while stores are
+   * tracked; a view.
+   */
   get dirtyPages(): Int32Array {
     return this.#dirty.pages;
   }

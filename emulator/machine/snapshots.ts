@@ -15,6 +15,7 @@ import {
   stateOf,
 } from './snapshot.ts';
 import { checkState } from './snapshot-check.ts';
+import { UsualPages } from './usual-pages.ts';
 
 const PAGE = 4096;
 
@@ -36,12 +37,15 @@ export class Snapshots {
   #base: Snapshot | undefined;
   /** Pages that may differ from the base. */
   readonly #since: PageSet;
+  readonly #usual: UsualPages;
   #returns = 0;
   #restoredPages = 0;
 
   constructor(m: SnapshotSource) {
     this.#m = m;
-    this.#since = new PageSet(m.ram.bytes / PAGE);
+    const pages = m.ram.bytes / PAGE;
+    this.#since = new PageSet(pages);
+    this.#usual = new UsualPages(RESET_CHECK, pages, kept => m.memoryHash.keep(kept));
   }
 
   /** How often the machine went back to its base. */
@@ -74,7 +78,11 @@ export class Snapshots {
     if (s !== base) checkFits(m, s);
     this.#watch();
     m.memoryHash.collect();
-    if (s !== base) this.#addDifferences(base?.pages, s.pages);
+    if (s === base) this.#usual.returned(this.#since, page => !m.memoryHash.holdsCode(page));
+    else {
+      this.#usual.forget();
+      this.#addDifferences(base?.pages, s.pages);
+    }
     for (let i = 0; i < this.#since.size; i++) this.#set(this.#since.at(i), s.pages);
     this.#restoredPages += this.#since.size;
     // The pages of code were announced, and are listed; they are what the base says.

@@ -64,6 +64,50 @@ describe('a machine', () => {
   });
 });
 
+/** More than MEASURED of machine/usual-pages.ts. */
+const RETURNS = 80;
+/** Another snapshot comes between. */
+const SNAPSHOT_AT = 40;
+
+test.each([INTERPRETER, EAGEREST])(
+  'pages to which a guest mostly stores are given back, listed or not ($name)',
+  configuration => {
+    for (let i = 0; i < PROGRAMS; i++) {
+      const seed = SEED + i;
+      const random = new Random(seed);
+      const program = privilegedProgram(new Random(seed), PROFILE);
+      const options = { ...configuration, units: UNITS };
+      const straight = runPrivileged(program, options, seed, true);
+      const kept: number[] = [];
+      const disturbed = runPrivileged(
+        program,
+        {
+          ...options,
+          between: machine => {
+            if (kept.length === 2 || !random.oneIn(8) || machine.stopped) return;
+            const { ram, memoryHash } = machine;
+            const usual = random.below(ram.bytes / 4096);
+            const now = machine.snapshot();
+            for (let n = 0; n < RETURNS; n++) {
+              machine.run(1 + random.below(AHEAD / 2));
+              ram.write32(RAM_BASE + 4096 * usual + 4 * random.below(1024), random.u32());
+              if (n === SNAPSHOT_AT) machine.snapshots.take();
+              machine.restore(now);
+              if (random.oneIn(4)) machine.snapshots.check();
+            }
+            kept.push(memoryHash.dirtyPages.length);
+            machine.snapshots.check();
+          },
+        },
+        seed,
+        true,
+      );
+      expect(disturbed.hash).toBe(straight.hash);
+      expect(Math.max(...kept)).toBeGreaterThan(0);
+    }
+  },
+);
+
 describe('a return to the same snapshot', () => {
   const kernel = { name: 'loop.bin', bytes: Uint8Array.of(0x6f, 0, 0, 0) };
   const fresh = (): Machine => Machine.create({ kernel, bios: 'none', ramBytes: 2 * MIB });
@@ -81,6 +125,34 @@ describe('a return to the same snapshot', () => {
       for (let i = 0; i < RESET_CHECK; i++) machine.restore(snapshot);
     };
     expect(returns).toThrow(/^the state after a reset is /);
+  });
+
+  test('lists the pages to which the guest mostly stores at once, and no others', () => {
+    const machine = fresh();
+    const snapshot = machine.snapshot();
+    const [usual, rare] = [5, 9];
+    const listed = (from: number, to: number): number[] => {
+      const all = new Set<number>();
+      for (let i = from; i < to; i++) {
+        for (const page of machine.memoryHash.dirtyPages) all.add(page);
+        machine.ram.write8(RAM_BASE + 4096 * usual, i);
+        if (i % 8 === 0) machine.ram.write8(RAM_BASE + 4096 * rare, i);
+        machine.restore(snapshot);
+        expect(machine.ram.read8(RAM_BASE + 4096 * usual)).toBe(0);
+        expect(machine.ram.read8(RAM_BASE + 4096 * rare)).toBe(0);
+      }
+      return [...all];
+    };
+    expect(listed(0, 32)).toEqual([]);
+    expect(listed(32, RESET_CHECK - 1)).toEqual([usual]);
+    machine.restore(snapshot);
+    expect(listed(RESET_CHECK, RESET_CHECK + 8)).toEqual([]);
+    // Another snapshot has other pages.
+    expect(listed(0, 40)).toContain(usual);
+    const other = machine.snapshot();
+    machine.restore(other);
+    machine.restore(snapshot);
+    expect([...machine.memoryHash.dirtyPages]).toEqual([]);
   });
 
   test('leaves compiled code as it is', () => {
