@@ -52,7 +52,7 @@ export { parseCpu } from './machine/cpu.ts';
 export { deviceRegisters } from './machine/device-bench.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
 export { createMachine } from './machine/engine-pair.ts';
-export { BRIEF } from './machine/engine-port.ts';
+export { BRIEF, REPEATED } from './machine/engine-port.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
 export { Machine } from './machine/machine.ts';

@@ -29,7 +29,7 @@ const PROGRAMS = 64;
 const CALLS = 5;
 const SEED = 0x5n;
 /** Executions of each program before the measured ones: code that is compiled by then. */
-const WARM = 40;
+const WARM = 300;
 /** Calls that return at once, as most do. */
 const USUAL = [
   'openat*',

@@ -15,15 +15,15 @@ import { SystemUnit } from './system.ts';
 import * as trap from './trap.ts';
 import { setPriv } from './view.ts';
 
-/** Parts of the window: satp, menvcfg, PMP. */
+/** Words of the window: satp, menvcfg, PMP. */
 const TRANSLATION_STATE = [
-  [L.SATP, L.SATP + 8],
-  [L.MENVCFG, L.MENVCFG + 8],
-  [L.PMPCFG, L.PMPCFG + 16],
-  [L.PMPADDR, L.PMPADDR + 128],
-] as const;
-/** Words of them, and one for MXR. */
-const TRANSLATION_WORDS = 1 + TRANSLATION_STATE.reduce((sum, [from, to]) => sum + (to - from) / 4, 0);
+  [L.SATP, 2],
+  [L.MENVCFG, 2],
+  [L.PMPCFG, 4],
+  [L.PMPADDR, 32],
+].flatMap(([first = 0, words = 0]) => Array.from({ length: words }, (_, i) => first + 4 * i));
+/** They, and one for MXR. */
+const TRANSLATION_WORDS = TRANSLATION_STATE.length + 1;
 
 export class Hart {
   readonly id: number;
@@ -108,7 +108,9 @@ export class Hart {
     this.#readTranslation(before);
     write();
     this.#readTranslation(after);
-    if (after.some((word, i) => word !== before[i])) {
+    let isSame = true;
+    for (let i = 0; i < TRANSLATION_WORDS; i++) isSame &&= after[i] === before[i];
+    if (!isSame) {
       this.restored();
       return;
     }
@@ -128,8 +130,7 @@ export class Hart {
   #readTranslation(words: Int32Array): void {
     const s = this.state;
     words[0] = s.get(L.MSTATUS) & MXR;
-    let i = 1;
-    for (const [from, to] of TRANSLATION_STATE) for (let at = from; at < to; at += 4) words[i++] = s.get(at);
+    for (let i = 1; i < TRANSLATION_WORDS; i++) words[i] = s.get(TRANSLATION_STATE[i - 1]!);
   }
 
   /** Executes a system instruction at PC; see system.ts. Only between instructions of an engine. */

@@ -7,7 +7,7 @@ import type { Breaks } from '../engine/breaks.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
-import { HEAT_BRIEF, HEAT_EAGER } from '../engine/jit/policy/heat.ts';
+import { HEAT_BRIEF, HEAT_EAGER, HEAT_REPEATED } from '../engine/jit/policy/heat.ts';
 import type { RetiredCounts } from '../engine/retired.ts';
 import { type CodePort, type Hart, homeOf, type TableEffect } from '../hart/index.ts';
 import { MemoryHash } from './memory-hash.ts';
@@ -28,6 +28,9 @@ export function ramHostBase(harts: number): number {
 export const EAGER: EngineTuning = { heat: HEAT_EAGER };
 /** For guests that run briefly: compile late. */
 export const BRIEF: EngineTuning = { heat: HEAT_BRIEF };
+
+/** For guests that go back to a snapshot again and again. */
+export const REPEATED: EngineTuning = { heat: HEAT_REPEATED };
 
 /** The engine, and the JIT inside it if there is one. */
 export function createEngine(

@@ -37,8 +37,12 @@ const WINDOW_STATE = [
   [L.F, L.F + 256],
   [L.CSR, L.CSR_END],
 ] as const;
+/** Offset of each word; a list, because a fuzzer sets them all some thousand times a second. */
+const WORD_OFFSETS = Int32Array.from(
+  WINDOW_STATE.flatMap(([from, to]) => Array.from({ length: (to - from) / 4 }, (_, i) => from + 4 * i)),
+);
 /** Words of a hart's registers. */
-export const HART_WORDS = WINDOW_STATE.reduce((sum, [from, to]) => sum + (to - from) / 4, 0);
+export const HART_WORDS = WORD_OFFSETS.length;
 
 /**
  * A moment of a machine. Immutable; snapshots of one machine share the pages that did not change
@@ -179,14 +183,7 @@ function versionsOf(m: SnapshotSource): Record<string, number> {
 }
 
 /** Index among the words of a hart of the one at `offset` of the window; -1: it is no state. */
-export function wordOf(offset: number): number {
-  let first = 0;
-  for (const [from, to] of WINDOW_STATE) {
-    if (offset >= from && offset < to) return first + (offset - from) / 4;
-    first += (to - from) / 4;
-  }
-  return -1;
-}
+export const wordOf = (offset: number): number => WORD_OFFSETS.indexOf(offset);
 
 /** Everything but memory and registers, as it is now; `take` gives the state of a device. */
 export function restOf(m: SnapshotSource, take = (device: Device): unknown => device.save()): Rest {
@@ -204,16 +201,12 @@ export function restOf(m: SnapshotSource, take = (device: Device): unknown => de
 }
 
 function registers({ state }: Hart): Int32Array {
-  const out = new Int32Array(HART_WORDS);
-  let i = 0;
-  for (const [from, to] of WINDOW_STATE) for (let at = from; at < to; at += 4) out[i++] = state.get(at);
-  return out;
+  return WORD_OFFSETS.map(offset => state.get(offset));
 }
 
 function setRegisters(hart: Hart, words: Int32Array): void {
   const { state } = hart;
   hart.replaceRegisters(() => {
-    let i = 0;
-    for (const [from, to] of WINDOW_STATE) for (let at = from; at < to; at += 4) state.set(at, words[i++]!);
+    for (let i = 0; i < HART_WORDS; i++) state.set(WORD_OFFSETS[i]!, words[i]!);
   });
 }

@@ -8,6 +8,7 @@ import {
   HostError,
   type Machine,
   type MachineOptions,
+  REPEATED,
   translate,
   type Violation,
 } from '../../emulator/index.ts';
@@ -130,6 +131,7 @@ export class Executor {
     this.#budget = budget ?? budgetOf(kind);
     this.#reset = reset;
     this.machine = createMachine({
+      tuning: REPEATED,
       ...machine,
       onViolation: ({ device, rule }) => {
         this.#violations.set(`${device} ${rule}`, { device, rule });
@@ -248,8 +250,9 @@ export class Executor {
         throw new FuzzError(`the program has a fault of ${device}, the target has none`);
     const { slots, words, other, arena } = encode(program, hasThreads, arenaOf(this.#kind));
     this.goBack();
-    if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
-    this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, 0n, ...words]));
+    if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(BigUint64Array.from(slots)));
+    m.ram.write32(this.#control[0]! + CONTROL.SETTLES, settles ? 1 : 0);
+    this.#write(this.#control, CONTROL.PROGRAM, bytesOf(words));
     if (other) this.#write(this.#other!.control, CONTROL.PROGRAM, bytesOf(other));
     this.#write(this.#arena, 0, arena);
     if (this.#only) this.#watch?.enable(this.#only);
@@ -391,6 +394,5 @@ export class Executor {
   }
 }
 
-/** Each word modulo 2^64, as the array stores it. */
-const bytesOf = (words: readonly bigint[]): Uint8Array =>
-  new Uint8Array(new BigUint64Array(words as bigint[]).buffer);
+const bytesOf = ({ buffer, byteOffset, byteLength }: BigUint64Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);

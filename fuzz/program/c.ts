@@ -188,7 +188,7 @@ function rows(bytes: Uint8Array): string {
 }
 
 /** The agent's words as statements. */
-export function body(words: readonly bigint[], { calls }: Program): string {
+export function body(words: BigUint64Array, { calls }: Program): string {
   let [text, index] = ['', 0];
   for (let at = 0; at < words.length; ) {
     const op = Number(words[at]);

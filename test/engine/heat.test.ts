@@ -3,7 +3,12 @@
 import { expect, test } from 'vitest';
 import { InterpEngine } from '../../emulator/engine/engine.ts';
 import { Jit } from '../../emulator/engine/jit/jit.ts';
-import { HEAT_BRIEF, HEAT_DEFAULT, type HeatThresholds } from '../../emulator/engine/jit/policy/heat.ts';
+import {
+  HEAT_BRIEF,
+  HEAT_DEFAULT,
+  HEAT_REPEATED,
+  type HeatThresholds,
+} from '../../emulator/engine/jit/policy/heat.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
 import { Flat } from '../support/flat.ts';
 
@@ -31,4 +36,13 @@ test('a guest of ten million instructions is compiled by default, and not when g
 
 test('a loop without end is compiled with any thresholds', () => {
   expect(compiled(HEAT_BRIEF, 100_000_000)).toBeGreaterThan(0);
+});
+
+test('a guest that repeats itself is compiled sooner', () => {
+  const at = (heat: HeatThresholds): number => {
+    let units = 2_400_000; // the warm-up
+    while (compiled(heat, units) === 0) units += 5000;
+    return units;
+  };
+  expect(at(HEAT_REPEATED)).toBeLessThan(at(HEAT_DEFAULT));
 });

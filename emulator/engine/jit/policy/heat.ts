@@ -92,7 +92,20 @@ export const HEAT_EAGER: HeatThresholds = {
  */
 export const HEAT_BRIEF: HeatThresholds = { ...HEAT_DEFAULT, hotTicksPerInsn: 5, warmUpTicks: 20_000 };
 
-/** The same, with warm regions only. */
+/**
+ * For guests that go back to a snapshot and do much the same again, as a fuzzer's: compiling early
+ * is repaid in minutes. Their paths are short and many, so regions stay warm, unless one loops: a
+ * hot region is entered at more cost, and such a guest needs a tenth more time with them.
+ */
+export const HEAT_REPEATED: HeatThresholds = {
+  ...HEAT_DEFAULT,
+  ticksPerInsn: 0.05,
+  ticksPerInsnWithCalls: 0.1,
+  narrowInsns: 0,
+  unitsToPromote: 50_000_000,
+};
+
+/** The same as HEAT_EAGER, with warm regions only. */
 export const HEAT_EAGER_WARM: HeatThresholds = { ...HEAT_EAGER, unitsToPromote: Infinity };
 
 /** The counters of one entry point. */
