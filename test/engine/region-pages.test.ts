@@ -2,8 +2,10 @@
 // cannot see that: else a loop in the first page would be interpreted after each flush until
 // control came to the last one.
 
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { InterpEngine } from '../../emulator/engine/engine.ts';
+import { JumpCacheMemory } from '../../emulator/engine/jit/cache/jump-cache.ts';
+import { NO_SLOT } from '../../emulator/engine/jit/cache/slots.ts';
 import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { S } from '../../emulator/hart/cause.ts';
@@ -29,14 +31,22 @@ const CODE = [
   e('jal', { rd: 0, imm: -0x14 }),
 ];
 
+interface Flushed {
+  readonly flat: Flat;
+  readonly engine: InterpEngine;
+  /** Runs so many units, and answers how many of them, 0 to 1, were in compiled code. */
+  share(units: number): number;
+}
+
 /** The loop, compiled in both pages, when nothing is in the TLB and it has long to go. */
-function flushed(isTranslated: boolean): { flat: Flat; share(units: number): number } {
+function flushed(isTranslated: boolean): Flushed {
   let jit: Jit | undefined;
+  let engine: InterpEngine | undefined;
   const flat = new Flat({
     engine: (ram, harts, area) => {
       const base = area.base + InterpEngine.areaBytes(area.pages);
       jit = new Jit(ram, { heat: HEAT_EAGER, countUnits: true, base });
-      const engine = new InterpEngine(ram, harts, area, { jit });
+      engine = new InterpEngine(ram, harts, area, { jit });
       jit.attach(engine);
       return engine;
     },
@@ -63,6 +73,7 @@ function flushed(isTranslated: boolean): { flat: Flat; share(units: number): num
   flat.setX(5, 1n << 40n);
   return {
     flat,
+    engine: engine!,
     share: units => {
       const before = jit!.units;
       flat.run(units);
@@ -84,3 +95,30 @@ test('a page whose entry has no A is not looked at', () => {
   expect(left - flat.x(5)).toBe(10_000n);
   expect(flat.ram.read64(entry) & A).toBe(0n);
 });
+
+afterEach(() => void vi.restoreAllMocks());
+
+// A debugger marks a breakpoint when its page is fetched, and the mark drops the region.
+test.each([false, true])(
+  'a mark in the page that is entered drops the region (translated: %s)',
+  isTranslated => {
+    const { flat, engine, share } = flushed(isTranslated);
+    const { breaks } = engine.pages;
+    const marked = 4;
+    flat.hart.ports.code.fetched = (lo, _hi, page) => {
+      if (lo >>> 12 === (LOOP >>> 12) + 1) breaks.set(page * 2048 + marked / 2, true);
+    };
+    // A jump cache that leads to the empty slot would make the dispatcher turn forever.
+    const { set } = JumpCacheMemory.prototype;
+    vi.spyOn(JumpCacheMemory.prototype, 'set').mockImplementation(function (this: JumpCacheMemory, pc, slot) {
+      if (slot === NO_SLOT) throw new Error(`no slot for ${pc.toString(16)}`);
+      set.call(this, pc, slot);
+    });
+    flat.setX(5, 5000n);
+    share(2);
+    expect(breaks.isEmpty).toBe(false);
+    flat.run(20_000);
+    expect(flat.pc).toBe(BigInt(LOOP + 0x10 + marked));
+    expect(flat.x(5)).toBe(100n);
+  },
+);

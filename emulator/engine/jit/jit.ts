@@ -381,14 +381,15 @@ export class Jit implements RegionHost {
 
   /**
    * The same after an attempt to fill the TLB. Without it a region whose last page is never reached
-   * would wait for that page in the interpreter, after each flush.
+   * would wait for that page in the interpreter, after each flush. A fetch may drop the region: a
+   * debugger marks its breakpoints then, and a walk may find a page table above the data boundary.
    */
   #isMappable(entry: EntryPoint): boolean {
     const { mmu } = this.#engine.hart;
     for (const { va, ppn } of entry.pages)
       if (this.#code.ppnOf(va, entry.fetchView) !== ppn)
         mmu.prefetch(Number(va & 0xffff_ffffn) | 0, Number(va >> 32n) | 0);
-    return this.#isMapped(entry);
+    return entry.module !== undefined && this.#isMapped(entry);
   }
 
   // Invalidation.
