@@ -17,9 +17,10 @@ const search = (
   programs: number,
   configurations: Parameters<typeof compareConfigurations>[2],
   harts = 1,
+  hasCsrs = false,
 ) => {
   const result = searchPrivileged({
-    profile: { ...PROFILE, harts },
+    profile: { ...PROFILE, harts, hasCsrs },
     seed: SEED,
     programs,
     compare: (program, seed) => compareConfigurations(program, seed, configurations),
@@ -41,6 +42,13 @@ test.each([2, 4])('programs about privilege run on the JIT as on the interpreter
 test.each([1, 2, 4])('programs about privilege run the same with every policy, harts: %d', harts => {
   search(`policies, ${harts} harts`, Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES], harts);
 });
+
+test.each([1, 2])(
+  'programs with CSRs and floating point run the same with every policy, harts: %d',
+  harts => {
+    search(`CSRs, ${harts} harts`, Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES], harts, true);
+  },
+);
 
 test('programs about privilege run as one unit at a time, with nothing decoded before', () => {
   const units = 20_000;

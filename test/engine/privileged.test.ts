@@ -4,13 +4,14 @@
 
 import { describe, expect, test } from 'vitest';
 import { describeOnce, dose } from '../support/again.ts';
-import { FAULTS, findFault } from '../support/privileged/faults.ts';
+import { CSR_FAULTS, FAULTS, findFault } from '../support/privileged/faults.ts';
 import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x1a7c);
 const PROFILE = { steps: 40, rounds: 3, isPortable: false };
+const CSR_PROFILE = { ...PROFILE, hasCsrs: true };
 
 describe('programs about privilege', { timeout: 120_000 }, () => {
   test('run on the JIT as on the interpreter', () => {
@@ -25,17 +26,31 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
     expect(result.report?.()).toBeUndefined();
   });
 
+  test.each([1, 2])('with CSRs and floating point run the same with every policy, harts: %d', harts => {
+    const programs = dose(1);
+    const result = searchPrivileged({
+      profile: { ...CSR_PROFILE, steps: 20 * harts, rounds: 2, harts },
+      seed: SEED + 3000,
+      programs,
+      compare: (program, seed) => compareConfigurations(program, seed, [INTERPRETER, ...POLICIES]),
+    });
+    console.log(`CSRs, ${harts} harts: ${programs} programs, ${result.instructions} instructions`);
+    expect(result.report?.()).toBeUndefined();
+  });
+
   // Few units, because they are dear.
   test('run as one unit at a time, with nothing decoded or translated before', () => {
     const units = 4000;
     const configurations = [EXACT, INTERPRETER, EAGEREST].map(c => ({ ...c, units }));
-    const result = searchPrivileged({
-      profile: { steps: 30, rounds: 1, isPortable: false },
-      seed: SEED + 2000,
-      programs: 2,
-      compare: (program, seed) => compareConfigurations(program, seed, configurations),
-    });
-    expect(result.report?.()).toBeUndefined();
+    for (const hasCsrs of [false, true]) {
+      const result = searchPrivileged({
+        profile: { steps: 30, rounds: 1, isPortable: false, hasCsrs },
+        seed: SEED + 2000,
+        programs: hasCsrs ? 1 : 2,
+        compare: (program, seed) => compareConfigurations(program, seed, configurations),
+      });
+      expect(result.report?.()).toBeUndefined();
+    }
   });
 
   test.each([1, 2, 4])('run the same with every policy, harts: %d', harts => {
@@ -50,9 +65,14 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
   });
 });
 
+const ALL_FAULTS = [
+  ...FAULTS.map(fault => ({ name: fault[0], fault, profile: PROFILE })),
+  ...CSR_FAULTS.map(fault => ({ name: fault[0], fault, profile: CSR_PROFILE })),
+];
+
 describeOnce('the search finds', { timeout: 120_000 }, () => {
-  test.each(FAULTS.map(fault => ({ name: fault[0], fault })))('$name', ({ fault }) => {
-    const found = findFault(fault, PROFILE, SEED + 5000, 30);
+  test.each(ALL_FAULTS)('$name', ({ fault, profile }) => {
+    const found = findFault(fault, profile, SEED + 5000, 30);
     console.log(`found by program ${found}`);
     expect(found).toBeGreaterThanOrEqual(0);
   });

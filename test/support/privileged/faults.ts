@@ -9,10 +9,13 @@ import { JumpCacheMemory } from '../../../emulator/engine/jit/cache/jump-cache.t
 import { Links } from '../../../emulator/engine/jit/cache/links.ts';
 import { NO_SLOT, SlotTable } from '../../../emulator/engine/jit/cache/slots.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../../emulator/engine/jit/emit/entry.ts';
+import { JitOps } from '../../../emulator/engine/jit/emit/ops.ts';
 import { Hart } from '../../../emulator/hart/hart.ts';
-import { LEAF_TAG } from '../../../emulator/hart/layout.ts';
+import { LEAF_TAG, MSTATUS } from '../../../emulator/hart/layout.ts';
+import { FS, SIE, SUM } from '../../../emulator/hart/mstatus.ts';
 import { State } from '../../../emulator/hart/state.ts';
 import { Tlb } from '../../../emulator/hart/tlb.ts';
+import { rowOf } from '../../../emulator/isa/index.ts';
 import { I32, ModuleBuilder } from '../../../emulator/wasm/module.ts';
 import { Random } from '../random.ts';
 import { EAGEREST, EXACT, INTERPRETER, POLICIES } from './policies.ts';
@@ -38,9 +41,11 @@ function withFault<T>(replacements: readonly Replacement[], run: () => T): T {
   }
 }
 
+const SSTATUS = 0x100;
 const nothing = (): void => {};
 const small = POLICIES.find(({ name }) => name === 'eight slots')!;
 const { protect } = DecodedPages.prototype;
+const { leave } = JitOps.prototype;
 
 /** Arrivals at an empty slot without an instruction in between. */
 const MOST_ARRIVALS = 1000;
@@ -125,6 +130,35 @@ function keepLeafTable(): readonly Replacement[] {
       'put',
       function (this: State, at: number, lo: number, hi: number) {
         if (!isKept || at !== LEAF_TAG) put.call(this, at, lo, hi);
+      },
+    ],
+  ];
+}
+
+/**
+ * Compiled code changes some bits of sstatus in the middle of a block, where it must leave for the
+ * hart.
+ */
+function changeInBlock(bits: number): readonly Replacement[] {
+  const { system } = JitOps.prototype;
+  return [
+    [
+      JitOps,
+      'system',
+      function (this: JitOps) {
+        const { c, insn } = this;
+        const { name, rd, rs1, imm } = insn;
+        const isSet = name.startsWith('csrrs');
+        if (imm === SSTATUS && rd === 0 && (isSet || name.startsWith('csrrc'))) {
+          c.i32_const(0).i32_const(0).i32_load(MSTATUS);
+          if (name.endsWith('i')) c.i32_const(rs1);
+          else this.rs1w();
+          c.i32_const(bits).i32_and();
+          if (isSet) c.i32_or();
+          else c.i32_const(-1).i32_xor().i32_and();
+          c.i32_store(MSTATUS);
+        }
+        system.call(this);
       },
     ],
   ];
@@ -226,6 +260,39 @@ export const FAULTS: readonly Fault[] = [
     { ...INTERPRETER, units: FEW },
     1,
     { ...EXACT, units: FEW },
+  ],
+];
+
+/** The same for programs with CSRs and floating point. */
+export const CSR_FAULTS: readonly Fault[] = [
+  ['a region does not notice that floating point is off', changeInBlock(FS), EAGEREST],
+  ['a region does not notice a change of SUM', changeInBlock(SUM), EAGEREST],
+  ['a region enables interrupts that are pending', changeInBlock(SIE), EAGEREST],
+  [
+    'a region reads the time of the beginning of its block',
+    [
+      [
+        JitOps,
+        'left',
+        function (this: JitOps) {
+          this.c.local_get(this.ic);
+        },
+      ],
+    ],
+    EAGEREST,
+  ],
+  [
+    'a region goes on where the hart has to execute a CSR instruction',
+    [
+      [
+        JitOps,
+        'leave',
+        function (this: JitOps) {
+          if (rowOf(this.insn.op).ext !== 'zicsr') leave.call(this);
+        },
+      ],
+    ],
+    EAGEREST,
   ],
 ];
 

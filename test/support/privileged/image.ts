@@ -1,9 +1,9 @@
 // A privileged program as the bytes of RAM: the steps of each hart as straight M-mode code in a
 // loop, the handlers, and what layout.ts lists.
 //
-// Registers: x8 rounds left in a snippet, x9 a function, x10..x15 values, x16..x19 pointers, x26
-// rounds left, x27 the hash of all traps, x28 scratch of steps, x29..x31 of the handler, which may
-// run at any instruction.
+// Registers: x8 rounds left in a snippet, x9 a function, x10..x15 values, x16..x19 pointers,
+// x21..x25 bits of sstatus, x26 rounds left, x27 the hash of all traps, x28 scratch of steps,
+// x29..x31 of the handler, which may run at any instruction.
 
 import { decode, disassemble, encode as e } from '../../../emulator/isa/index.ts';
 import { MAP, virtioSlot } from '../../../emulator/machine/memory-map.ts';
@@ -18,18 +18,23 @@ import {
   ROOTS,
   S_HANDLER,
   SNIPPET_AT,
+  STATUS_BITS,
 } from './layout.ts';
 import type { PrivilegedProgram, Step } from './step.ts';
 
 const CSR = {
   mstatus: 0x300,
   medeleg: 0x302,
+  mideleg: 0x303,
+  mcounteren: 0x306,
+  scounteren: 0x106,
   mie: 0x304,
   mtvec: 0x305,
   mscratch: 0x340,
   mepc: 0x341,
   mcause: 0x342,
   mtval: 0x343,
+  mip: 0x344,
   pmpcfg0: 0x3a0,
   pmpaddr0: 0x3b0,
   satp: 0x180,
@@ -51,6 +56,12 @@ const MTIME = 0x200_bff8;
 const FINISHER = 0x10_0000;
 const MPRV = 1 << 17;
 const MPP = 3 << 11;
+const FS = 3 << 13;
+const SUM = 1 << 18;
+/** SIE and SSIP. */
+const SUPERVISOR = 2;
+/** The interrupts of S. */
+const S_INTERRUPTS = 0x222;
 const MIE = 1 << 3;
 const MTIE = 1 << 7;
 const RESULTS = DATA;
@@ -171,7 +182,23 @@ function writeFwCfg(w: Writer, { request, at, bytes, from }: Step & { kind: 'fw_
   }
 }
 
-function writeStep(w: Writer, step: Step): void {
+/**
+ * What snippets change for good: floating point and SUM are on, interrupts of S are off in sstatus and
+ * on in sie, none of software is pending. Counters are for each mode.
+ */
+function writeStatus(w: Writer): void {
+  for (const { register, bits } of STATUS_BITS) w.li(register, bits);
+  w.li(28, FS | SUM);
+  w.csrs(CSR.mstatus, 28);
+  w.put(e('csrrci', { rd: 0, rs1: SUPERVISOR, imm: CSR.mstatus }));
+  w.put(e('csrrci', { rd: 0, rs1: SUPERVISOR, imm: CSR.mip }));
+  w.li(28, S_INTERRUPTS);
+  w.csrs(CSR.mie, 28);
+  w.csrw(CSR.mideleg, 28);
+  for (const csr of [CSR.mcounteren, CSR.scounteren]) w.put(e('csrrsi', { rd: 0, rs1: 7, imm: csr }));
+}
+
+function writeStep(w: Writer, step: Step, { hasCsrs }: PrivilegedProgram): void {
   switch (step.kind) {
     case 'satp':
       w.li(28, step.value);
@@ -238,6 +265,7 @@ function writeStep(w: Writer, step: Step): void {
       w.put(e('csrrsi', { rd: 0, rs1: MIE, imm: CSR.mstatus }));
       break;
     case 'call': {
+      if (hasCsrs) writeStatus(w);
       w.li(8, step.times);
       for (const [i, base] of step.bases.entries()) w.li(16 + i, base);
       w.li(20, step.entry);
@@ -285,14 +313,15 @@ function writeHandler(w: Writer): void {
 }
 
 /** The steps of a hart, so many rounds, and its registers to the results. */
-function writeSteps(w: Writer, { steps, rounds }: PrivilegedProgram, hart: number): void {
+function writeSteps(w: Writer, program: PrivilegedProgram, hart: number): void {
+  const { steps, rounds } = program;
   w.li(26, rounds);
   const loop = w.here;
   for (const step of steps) {
     if (step.hart !== hart) continue;
     const at = w.words.length;
     w.put(0, 0, 0);
-    writeStep(w, step);
+    writeStep(w, step, program);
     const distance = 4 * (w.words.length - at);
     w.words[at] = e('auipc', { rd: 28, imm: 0 });
     w.words[at + 1] = e('addi', { rd: 28, rs1: 28, imm: distance });
@@ -328,7 +357,7 @@ export function buildPrivileged(program: PrivilegedProgram): Uint8Array {
   w.csrw(CSR.pmpaddr0 + 7, 28);
   w.li(28, (0x1fn << 56n) | (program.isPortable ? 0x0dn : 0n));
   w.csrw(CSR.pmpcfg0, 28);
-  w.li(28, 0x6000);
+  w.li(28, FS);
   w.csrs(CSR.mstatus, 28);
   for (let reg = 1; reg < 32; reg++) w.put(e('addi', { rd: reg, rs1: 0, imm: reg }));
   for (let hart = 1; hart < program.harts; hart++) {

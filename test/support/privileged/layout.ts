@@ -45,6 +45,14 @@ export const FUNCTION_AT: readonly number[] = Array.from(
 /** Values, pointers. */
 export const VALUES = [10, 11, 12, 13, 14, 15];
 export const POINTERS = [16, 17, 18, 19];
+/** Bits of sstatus in registers: SUM, FS, half of it, MXR, SPIE and SPP. */
+export const STATUS_BITS = [
+  { register: 21, bits: 1 << 18 },
+  { register: 22, bits: 3 << 13 },
+  { register: 23, bits: 1 << 13 },
+  { register: 24, bits: 1 << 19 },
+  { register: 25, bits: (1 << 5) | (1 << 8) },
+] as const;
 
 /** Bytes of a queue: four descriptors, both rings and the status of a disk. */
 export const QUEUE_BYTES = 128;

@@ -10,7 +10,7 @@
 
 import { PTE_U, PTE_X } from '../../../emulator/hart/walk.ts';
 import type { Random } from '../random.ts';
-import { ENTRY_INSN, plain, snippet } from './code.ts';
+import { ENTRY_INSN, plain, snippet, some } from './code.ts';
 import {
   DATA,
   DATA_PAGES,
@@ -40,6 +40,7 @@ import {
   dataBase,
   entryCodes,
   leafTableChanges,
+  statusChanges,
   walkerChangesCode,
 } from './scenes.ts';
 import type { Action, PrivilegedProfile, PrivilegedProgram, Step } from './step.ts';
@@ -91,6 +92,9 @@ function firstTables(r: Random): Map<number, bigint> {
 
 const DEVICES = [0x10_1000, 0x200_0000, 0xc00_0000, 0x400_0000, 0x401_0000];
 
+const MODES_OF_CALLS = [0, 1, 1, 3, 3] as const;
+const MODES_WITH_CSRS = [0, 1, 1, 1, 1, 3] as const;
+
 /** Most pointers of a call: physical, or in the half of the window that S or U reaches. */
 const PHYSICAL = -1;
 
@@ -124,17 +128,19 @@ function base(r: Random, space: number, isPortable: boolean, entries: readonly n
   }
 }
 
-function call(r: Random, portable: boolean, entries: readonly number[]): Action {
+function call(r: Random, portable: boolean, hasCsrs: boolean, entries: readonly number[]): Action {
   const pa = r.pick(SNIPPET_AT.filter(at => at < HIGH || portable));
   const snippet = SNIPPET_AT.indexOf(pa);
   const inPages = pa >= SNIPPETS && pa < SNIPPETS + 2 * PAGE;
-  const mode = r.pick([0, 1, 1, 3, 3] as const);
+  const mode = r.pick(hasCsrs ? MODES_WITH_CSRS : MODES_OF_CALLS);
   const isWindow = inPages && mode !== 3 && (mode === 0 || r.oneIn(2));
   const at = isWindow ? WINDOW + (mode === 0 ? 0x20_0000 : 0) + 4 * PAGE + (pa - SNIPPETS) : pa;
   const mprv = mode === 3 && r.oneIn(2) ? r.pick([0, 1, 1]) : -1;
   const times = r.pick([1, 2, 20, 60, 150, 400]);
   const entry = entries.length > 0 ? r.pick(entries) : DATA;
-  const space = mode === 3 ? (mprv < 0 ? PHYSICAL : mprv === 0 ? 1 : 0) : mode === 0 ? 1 : 0;
+  // With SUM, S reaches the half of U.
+  const half = hasCsrs && mode === 1 ? r.below(2) : mode === 0 ? 1 : 0;
+  const space = mode === 3 ? (mprv < 0 ? PHYSICAL : mprv === 0 ? 1 : 0) : half;
   return {
     kind: 'call',
     snippet,
@@ -242,7 +248,11 @@ const MODES = [8n, 8n, 8n, 9n, 0n];
 /** SUM, MXR, MPRV is set by calls, FS and TVM, TSR stay. */
 const STATUS_BITS = [1 << 18, 1 << 19, 3 << 13];
 
-function action(r: Random, { isPortable, harts = 1 }: PrivilegedProfile, entries: readonly number[]): Action {
+function action(
+  r: Random,
+  { isPortable, hasCsrs = false, harts = 1 }: PrivilegedProfile,
+  entries: readonly number[],
+): Action {
   if (harts > 1 && r.oneIn(6)) {
     return r.oneIn(3)
       ? { kind: 'ipi', target: r.below(harts), value: r.oneIn(2) ? 1 : 0 }
@@ -292,7 +302,7 @@ function action(r: Random, { isPortable, harts = 1 }: PrivilegedProfile, entries
     case 21:
       return { kind: 'interrupts', mie: r.u32() & 0xaaa, delta: r.below(20) };
     default:
-      return call(r, isPortable, entries);
+      return call(r, isPortable, hasCsrs, entries);
   }
 }
 
@@ -306,12 +316,12 @@ function diskOf(r: Random, isPortable: boolean): Uint8Array {
 
 export function privilegedProgram(r: Random, profile: PrivilegedProfile): PrivilegedProgram {
   const data = Uint8Array.from({ length: DATA_PAGES * PAGE }, () => (r.oneIn(3) ? r.u32() : 0));
-  const { isPortable, harts = 1 } = profile;
-  const snippets = SNIPPET_AT.map((_, i) => snippet(r, i, isPortable));
+  const { isPortable, hasCsrs = false, harts = 1 } = profile;
+  const snippets = SNIPPET_AT.map((_, i) => snippet(r, i, isPortable, hasCsrs));
   const codes = entryCodes(snippets);
   const entries = codes.map(({ va }) => va);
   const body = (): number[] =>
-    Array.from({ length: 1 + r.below(FUNCTION_WORDS - 2) }, () => plain(r, isPortable));
+    Array.from({ length: 1 + r.below(FUNCTION_WORDS - 2) }, () => some(r, isPortable, hasCsrs));
   const someHart = (): number => (harts === 1 ? 0 : r.below(harts));
   const onHart = (scene: readonly Action[]): Step[] => {
     const hart = someHart();
@@ -320,8 +330,10 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   const steps: Step[] = [];
   // Near the start: HIGH holds no code yet, and PMP forbids nothing.
   const beginning = r.below(4);
-  while (steps.length < profile.steps) {
-    if (!isPortable && steps.length === beginning)
+  if (hasCsrs) steps.push(...onHart(statusChanges(r)));
+  const first = steps.length;
+  while (steps.length < first + profile.steps) {
+    if (!isPortable && steps.length === first + beginning)
       for (const scene of [
         leafTableChanges(r, snippets),
         codeAppears(r, snippets),
@@ -334,6 +346,7 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   }
   return {
     isPortable,
+    hasCsrs,
     harts,
     rounds: profile.rounds,
     steps,

@@ -183,3 +183,22 @@ export function walkerChangesCode(r: Random, codes: readonly EntryCode[]): Actio
     },
   ];
 }
+
+/** Snippets run in S-mode, on data of U that SUM lets them reach, until their loops end. */
+export function statusChanges(r: Random): Action[] {
+  const run = (): Action => {
+    const at = r.pick(SNIPPET_AT.filter(pa => pa < ROOTS));
+    return {
+      kind: 'call',
+      snippet: SNIPPET_AT.indexOf(at),
+      at,
+      mode: 1,
+      mprv: -1,
+      times: r.pick([20, 60]),
+      bases: POINTERS.map(() => WINDOW + 0x20_0000 + (8 + r.below(16)) * PAGE + 8 * r.below(400)),
+      entry: DATA,
+    };
+  };
+  const tables: Action = { kind: 'satp', value: (8n << 60n) | BigInt(ROOTS / PAGE), isFenced: true };
+  return [tables, ...Array.from({ length: 8 }, run)];
+}

@@ -73,6 +73,7 @@ export type Step = Action & { readonly hart: number };
 
 export interface PrivilegedProgram {
   readonly isPortable: boolean;
+  readonly hasCsrs: boolean;
   readonly harts: number;
   readonly rounds: number;
   readonly steps: readonly Step[];
@@ -97,4 +98,9 @@ export interface PrivilegedProfile {
    * its fence, no store of a snippet to code or to a table.
    */
   readonly isPortable: boolean;
+  /**
+   * Snippets also change CSRs and calculate with floating point, between their loads and stores.
+   * Absent: false. Not for QEMU, which counts time and instructions otherwise.
+   */
+  readonly hasCsrs?: boolean;
 }
