@@ -55,7 +55,7 @@ function roundTrip(program: Program): void {
   const text = programText(program);
   const again = parseProgram(text, descriptions);
   if (programText(again) !== text) expect(programText(again)).toBe(text);
-  // What `encode` returns is valid until it is called again.
+  // The arrays of `encode` are valid until its next call.
   const encoded = (one: Program): string => {
     const { slots, words, arena } = encode(one);
     if (arena.length > LAYOUT.ARENA_BYTES) throw new Error(`${arena.length} bytes for ${text}`);

@@ -183,8 +183,8 @@ function writeFwCfg(w: Writer, { request, at, bytes, from }: Step & { kind: 'fw_
 }
 
 /**
- * What snippets change for good: floating point and SUM are on, interrupts of S are off in sstatus and
- * on in sie, none of software is pending. Counters are for each mode.
+ * Sets up the state that snippets change for good: floating point and SUM are on, interrupts of S
+ * are off in sstatus and on in sie, none of software is pending. Counters are for each mode.
  */
 function writeStatus(w: Writer): void {
   for (const { register, bits } of STATUS_BITS) w.li(register, bits);

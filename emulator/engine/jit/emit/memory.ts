@@ -7,7 +7,7 @@
 //   flat        if translation is off and PMP forbids nothing (WALK_BARE), physical RAM is one
 //               range: an address is compared with its bounds. No code lies above `dataFirst`; a
 //               store below it also consults the map of code pages. The region checks WALK_BARE at
-//               its entry; only CSR writes change it, and those end a region.
+//               its entry; only writes of satp and PMP change it, and those end a region.
 
 import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
 import { CACHE_BLOCK_BYTES, type Insn } from '../../../isa/index.ts';

@@ -2,8 +2,8 @@
 // sides of branches, plain jumps and the returns of calls. Discovery only reads code; it neither
 // emits nor runs code. Addresses are int32 displacements from the entry, to avoid BigInt; only
 // `Region.entry` is a full address. A region ends where the guest leaves its function (return,
-// indirect jump, jump to a known entry), where the hart must act (CSRs, traps, fences) and at the
-// caps below. An exit continues in another region or the interpreter.
+// indirect jump, jump to a known entry), where the hart must act (most CSRs, traps, fences) and at
+// the caps below. An exit continues in another region or the interpreter.
 
 import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
