@@ -76,7 +76,8 @@ export const FP_RM = 0x188;
 export const WAITING = 0x18c;
 export const WAITING_SUSPENDED = 2;
 /**
- * i32: changes whenever an address translation may have changed (sfence.vma, satp, PMP, restore).
+ * i64: changes whenever an address translation may have changed (sfence.vma, satp, PMP, MXR,
+ * restore).
  */
 export const EPOCH = 0x190;
 /**

@@ -186,6 +186,7 @@ export class Tlb {
   /** After a change of MXR: only read permissions have changed. */
   flushReads(): void {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
+    this.#bump();
   }
 
   /**
@@ -260,7 +261,7 @@ export class Tlb {
   }
 
   #bump(): void {
-    this.#state.set(EPOCH, (this.#state.get(EPOCH) + 1) | 0);
+    this.#state.add(EPOCH, 1);
   }
 }
 

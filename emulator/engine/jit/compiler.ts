@@ -16,7 +16,7 @@ import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from '.
 import { FpHelpers } from './emit/fp-helpers.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
-import type { InlineCall, InlineFamily, InlineHelper } from './inline-call.ts';
+import { type InlineCall, type InlineFamily, type InlineHelper, SCRATCH_BYTES } from './inline-call.ts';
 import { pagesOfCalls } from './inline-table.ts';
 import { insnsOf, type Region } from './region/region.ts';
 
@@ -51,6 +51,8 @@ export interface CompilerParts {
   readonly jumpCache: JumpCache;
   /** Byte address where warm regions leave their slot; see Placement. */
   readonly sampleAt: number;
+  /** Memory of helpers, by the view of loads and stores. */
+  readonly scratchAt: number;
   readonly slow: RegionSlow;
   readonly hart: () => Hart;
   readonly retired: RetiredPlace | undefined;
@@ -94,7 +96,7 @@ export class Compiler {
    * those of its region. The data boundary is above all of them.
    */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
-    const { ram, ramPlace, slow, boundary, cache, clock, times } = this.#p;
+    const { ram, ramPlace, slow, boundary, cache, clock, times, scratchAt } = this.#p;
     const begin = clock();
     const m = new ModuleBuilder();
     // V8 compiles a wrapper for each imported function of JavaScript, in every module.
@@ -118,13 +120,16 @@ export class Compiler {
       imported[name] = family.host;
     }
     const helpers = new Map<InlineHelper, number>();
+    const { memory } = ram;
+    const helperIn = (call: InlineCall, dataView: number): InlineHelper | undefined =>
+      call.helper?.({ memory, ram: ramPlace, dataView, scratch: scratchAt + SCRATCH_BYTES * dataView });
     const helperOf = (call: InlineCall, dataView: number): number | undefined => {
-      const helper = call.helper?.({ memory: ram.memory, ram: ramPlace, dataView });
+      const helper = helperIn(call, dataView);
       return helper && helpers.get(helper);
     };
     for (const [{ dataView }, region] of regions) {
       for (const call of inlineCalls(region)) {
-        const helper = call.helper?.({ memory: ram.memory, ram: ramPlace, dataView });
+        const helper = helperIn(call, dataView);
         if (!helper || helpers.has(helper)) continue;
         const name = `helper${helpers.size}`;
         helpers.set(helper, m.importFunction('env', name, helper.params, helper.results));

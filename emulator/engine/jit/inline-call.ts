@@ -47,7 +47,14 @@ export interface HelperPlace {
   readonly ram: RamPlace;
   /** View of loads and stores. */
   readonly dataView: number;
+  /**
+   * Address of SCRATCH_BYTES of linear memory that helpers of this view may use. All bits are set
+   * when memory has other contents than the running guest left there.
+   */
+  readonly scratch: number;
 }
+
+export const SCRATCH_BYTES = 128;
 
 /** A function of a module of the machine's own. */
 export interface InlineHelper {

@@ -12,6 +12,7 @@
 
 import type { Ram } from '../../bus/ram.ts';
 import type { Hart } from '../../hart/index.ts';
+import { VIEWS } from '../../hart/layout.ts';
 import type { RegionHost, RegionSlow } from '../engine.ts';
 import type { DecodedPages } from '../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../interp/records.ts';
@@ -25,7 +26,7 @@ import { NO_SLOT, SlotTable } from './cache/slots.ts';
 import { Compiler, type JitTimes } from './compiler.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { GuestCode, sameViews } from './guest-code.ts';
-import type { InlineCall } from './inline-call.ts';
+import { type InlineCall, SCRATCH_BYTES } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
@@ -70,6 +71,7 @@ export class Jit implements RegionHost {
   readonly table: WebAssembly.Table;
   readonly times: JitTimes = { discover: 0, emit: 0, instantiate: 0 };
   readonly #sampleAt: number;
+  readonly #scratchAt: number;
   readonly #sample: Int32Array;
   readonly #clock: () => number;
   readonly #ram: Ram;
@@ -109,6 +111,8 @@ export class Jit implements RegionHost {
     this.jumpCacheMask = this.#jumps.jumpCacheMask;
     this.#sampleAt = options.base + JumpCacheMemory.bytes + 8;
     this.#sample = new Int32Array(ram.memory.buffer, this.#sampleAt, 1);
+    this.#scratchAt = options.base + JumpCacheMemory.bytes + 16;
+    this.#forgetFacts();
     if (options.countUnits) this.unitsAt = options.base + JumpCacheMemory.bytes;
     this.#slots = new SlotTable(ram.memory, this.#limits.slots);
     this.table = this.#slots.table;
@@ -148,6 +152,7 @@ export class Jit implements RegionHost {
       boundary: this.#boundary,
       jumpCache: { jumpCache: this.jumpCache, jumpCacheMask: this.jumpCacheMask },
       sampleAt: this.#sampleAt,
+      scratchAt: this.#scratchAt,
       slow: this.#slow,
       hart: () => engine.hart,
       retired: this.#retired,
@@ -410,5 +415,11 @@ export class Jit implements RegionHost {
     this.#waiting = [];
     this.#sampled.clear();
     this.#jumps.clear();
+    this.#forgetFacts();
+  }
+
+  /** Those of helpers. */
+  #forgetFacts(): void {
+    new Uint8Array(this.#ram.memory.buffer, this.#scratchAt, SCRATCH_BYTES * VIEWS).fill(0xff);
   }
 }

@@ -7,13 +7,17 @@
 import { AREA_WORDS_MAX, CTX } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
 import type { InlineContext } from '../../engine/jit/inline-call.ts';
-import { HARTID, TLB_BYTES, TLB_READ, TLB_SLOW, TLB_WRITE, X } from '../../hart/layout.ts';
+import { EPOCH, HARTID, TLB_BYTES, TLB_READ, TLB_SLOW, TLB_WRITE, X } from '../../hart/layout.ts';
 import { type CodeWriter, I32, I64, type Label, type Local, type LocalScope } from '../../wasm/module.ts';
 import { deviceVa, type HookTable, TP } from './table.ts';
 
 /** Not a value of a context's mode that records. */
 export const DISABLED = 64;
 const ALL_MODES = 31;
+
+/** Of the memory in which a helper keeps its facts: the key, and the facts, of 8 bytes each. */
+const KEY = { epoch: 0, hart: 8, thread: 16 } as const;
+const FACTS = 24;
 
 export class KnownContext {
   readonly #c: CodeWriter;
@@ -104,6 +108,62 @@ export class KnownContext {
     c.i32_const(0).local_tee(this.liveAt).local_set(this.state);
     c.end();
     c.release(address);
+  }
+
+  /**
+   * The same as `enter`, for a helper. Problem: each call would find the same facts again, in a
+   * hundred instructions of the host. Trick: they are kept in memory, with the hart, its thread
+   * pointer and the number of its last change of translations. Proof: a fact is an address, a bound
+   * or a mapping. Addresses and bounds follow from words that `look` compares. A mapping holds as
+   * long as no translation changes; that the TLB has lost one since costs the stub a walk that
+   * nobody sees. Only code may have come to a page, so that is looked up.
+   */
+  recall(scratch: number): void {
+    const c = this.#c;
+    const now = c.local(I64);
+    const facts: readonly (Local<I32> | Local<I64>)[] = [
+      ...[this.live, this.current, this.areaPa, this.words],
+      ...[this.liveAt, this.currentAt, this.context, this.area, this.baseAt],
+    ];
+    const key = (each: (stored: number, value: () => void) => void): void => {
+      each(KEY.epoch, () => void c.i32_const(0).i64_load(EPOCH));
+      each(KEY.hart, () => void c.i32_const(0).i64_load32_u(HARTID));
+      each(KEY.thread, () => void c.i32_const(0).i64_load(X + 8 * TP));
+    };
+    const done = c.block();
+    const stale = c.block();
+    key((at, value) => {
+      c.i32_const(scratch).i64_load(at);
+      value();
+      c.i64_ne().br_if(stale, 'unlikely');
+    });
+    for (const [i, fact] of facts.entries()) {
+      c.i32_const(scratch);
+      if (fact.type === I64) c.i64_load(FACTS + 8 * i).local_set(fact as Local<I64>);
+      else c.i32_load(FACTS + 8 * i).local_set(fact as Local<I32>);
+    }
+    c.local_get(this.liveAt).i64_load(0).local_tee(now).i64_eqz().if_();
+    c.local_get(now).local_set(this.live);
+    c.i32_const(DISABLED).local_set(this.state).br(done).end();
+    for (const end of [0, CTX.SIZE - 1]) this.noCode(this.context, end, stale);
+    this.noCode(this.area, 0, stale);
+    this.look(now);
+    c.local_get(this.state).br_if(done, 'likely').end();
+    this.enter();
+    c.local_get(this.state).i32_eqz().local_get(this.state).i32_const(DISABLED).i32_eq().i32_or().if_();
+    c.br(done).end();
+    key((at, value) => {
+      c.i32_const(scratch);
+      value();
+      c.i64_store(at);
+    });
+    for (const [i, fact] of facts.entries()) {
+      c.i32_const(scratch).local_get(fact);
+      if (fact.type === I64) c.i64_store(FACTS + 8 * i);
+      else c.i32_store(FACTS + 8 * i);
+    }
+    c.end();
+    c.release(now);
   }
 
   /**

@@ -55,7 +55,7 @@ function compile(table: HookTable, place: HelperPlace): InlineHelper[] {
 function addHelper(
   m: ModuleBuilder,
   table: HookTable,
-  { ram, dataView }: HelperPlace,
+  { ram, dataView, scratch }: HelperPlace,
   kind: number,
   host: number | undefined,
 ): number {
@@ -75,7 +75,7 @@ function addHelper(
   };
   /** The stub jumped, or came, to its `ret` from displacement `end`. */
   const done = (end: number): void => void c.i32_const(end / 4 + 1).return_();
-  known.enter();
+  known.recall(scratch);
   const real = c.block();
   c.local_get(known.liveAt).i32_eqz().br_if(real);
   c.local_get(known.state).i32_const(DISABLED).i32_eq().if_();
