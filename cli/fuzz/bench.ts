@@ -1,6 +1,6 @@
 // `kcovbox fuzz bench`: the cost of an execution, and whether two executions of one program are the
 // same, to the record.
-import { type EngineKind, type FaultChoice, parseFaultChoice } from '../../emulator/index.ts';
+import { type EngineKind, type FaultChoice, MIB, parseFaultChoice } from '../../emulator/index.ts';
 import {
   Choice,
   changeFaults,
@@ -130,7 +130,8 @@ function measure(executor: Executor, all: readonly Program[], what: What, rounds
   const per = (n: number): number => n / count;
   const restored = per(snapshots.restoredPages - pages) / modes.length;
   const times = { target: target * share, reset: reset * share, rate: (1e6 * count) / spent };
-  return { what, ...times, pages: restored, units: per(units), records: per(records) };
+  const resident = process.memoryUsage.rss() / MIB;
+  return { what, ...times, resident, pages: restored, units: per(units), records: per(records) };
 }
 
 /** All records of a program's calls and the values that they returned. */
@@ -166,16 +167,18 @@ function firstUnstable(executor: Executor, all: readonly Program[]): string | un
 function table(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   const whole = (n: number): string => Math.round(n).toLocaleString('en-US');
+  const heads = ['records', 'target', 'reset', 'pages', 'instructions', 'records', 'executions in CPU time'];
   return (
-    line(['records', 'target', 'reset', 'pages', 'instructions', 'records', 'executions in CPU time']) +
-    line(['---', '---', '---', '---', '---', '---', '---']) +
+    line([...heads, 'resident']) +
+    line(Array(heads.length + 1).fill('---')) +
     rows
-      .map(({ what, target, reset, pages, units, records, rate }) =>
+      .map(({ what, target, reset, pages, units, records, rate, resident }) =>
         line([
           what,
           ...[target, reset].map(us => `${us.toFixed(1)} us`),
           ...[pages, units, records].map(whole),
           `${whole(rate)}/s`,
+          `${whole(resident)} MiB`,
         ]),
       )
       .join('')

@@ -217,6 +217,7 @@ export const fuzzBench = z.strictObject({
         units: perExecution.describe('instructions'),
         records: perExecution,
         rate: perExecution.describe('executions in a second of the processor'),
+        resident: z.number().min(0).describe('MiB of the process behind the last execution'),
       }),
     )
     .describe('means of an execution; empty where executions are not stable'),
