@@ -2,6 +2,7 @@
 // One instance writes all handlers into one function; `handler` is the one it writes now.
 
 import {
+  DATA_VIEW,
   FFLAGS,
   FP_A,
   FP_B,
@@ -11,6 +12,7 @@ import {
   IC,
   MSTATUS,
   SLOW_VALUE,
+  TLB_BYTES,
   TLB_READ,
   TLB_WRITE,
 } from '../../hart/layout.ts';
@@ -518,7 +520,7 @@ export class InterpOps implements Ops {
       };
       emitPlainCsr(this, access, slow);
     } else if (kind === 'time') emitTime(this, slow);
-    else emitStatusCsr(this, kind, op, operand, slow);
+    else emitStatusCsr(this, kind, op, operand, slow, () => this.#viewChanged());
     this.advance();
     c.end();
     this.system();
@@ -533,6 +535,11 @@ export class InterpOps implements Ops {
     else emitReturn(this, name, slow, leave);
     c.end();
     this.system();
+  }
+
+  #viewChanged(): void {
+    const { c, locals } = this;
+    c.i32_const(0).i32_load(DATA_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(locals.dataView);
   }
 
   /** Leaves through `redirect` when the i32 on the stack (a new `ic`) is negative. */

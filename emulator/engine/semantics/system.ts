@@ -123,13 +123,18 @@ const STATUS = {
   sstatus: { mask: B.SSTATUS_MASK, shown: B.SSTATUS_MASK, high: B.UXL_HI, privilege: S },
 } as const;
 
-/** Access to mstatus or sstatus; `operand` pushes i64. */
+/**
+ * Access to mstatus or sstatus; `operand` pushes i64. `viewChanged`: emits what is to be done in S
+ * when SUM has changed, and with it the view of loads and stores in the window; absent: that is
+ * slow.
+ */
 export function emitStatusCsr(
   o: Ops,
   csr: 'mstatus' | 'sstatus',
   op: CsrOp,
   operand: () => void,
   slow: Label,
+  viewChanged?: () => void,
 ): void {
   const { c } = o;
   const { mask, shown, high, privilege } = STATUS[csr];
@@ -143,11 +148,24 @@ export function emitStatusCsr(
   if (op === 'clear') c.i32_const(-1).i32_xor().local_get(old).i32_and();
   else if (op === 'set') c.local_get(old).i32_or();
   else c.local_get(old).i32_const(~mask).i32_and().i32_or();
-  c.local_tee(value).local_get(old).i32_xor().i32_const(~CHEAP).i32_and().br_if(slow, 'unlikely');
+  c.local_tee(value).local_get(old).i32_xor();
+  c.i32_const(~(viewChanged ? CHEAP | B.SUM : CHEAP))
+    .i32_and()
+    .br_if(slow, 'unlikely');
   c.local_get(old).i32_const(-1).i32_xor().local_get(value).i32_and().i32_const(ENABLES).i32_and();
   c.if_();
   pending(o);
   c.br_if(slow, 'unlikely').end();
+  if (viewChanged) {
+    c.local_get(value).local_get(old).i32_xor().i32_const(B.SUM).i32_and().if_();
+    privilegeNow(o);
+    c.i32_const(S).i32_ne().br_if(slow, 'unlikely');
+    c.i32_const(0);
+    viewIn(o, value, () => void c.i32_const(S));
+    c.i32_store(L.DATA_VIEW);
+    viewChanged();
+    c.end();
+  }
   c.i32_const(0).local_get(value).i32_store(L.MSTATUS);
   o.rd(() => {
     c.local_get(old).i32_const(shown).i32_and().i64_extend_i32_u();
@@ -245,9 +263,17 @@ function enterMode(o: Ops, status: Local<I32>, priv: Local<I32>): void {
   c.i32_const(0).local_get(status).i32_store(L.MSTATUS);
   c.i32_const(0).local_get(priv).i32_store(L.PRIV);
   c.i32_const(0).local_get(priv).i32_store(L.FETCH_VIEW);
-  c.i32_const(0).local_get(priv);
-  c.local_get(status).i32_const(18).i32_shr_u().local_get(priv).i32_const(S).i32_eq().i32_and();
-  c.i32_add().i32_store(L.DATA_VIEW);
+  c.i32_const(0);
+  viewIn(o, status, () => void c.local_get(priv));
+  c.i32_store(L.DATA_VIEW);
+}
+
+/** Pushes the view of loads and stores in a mode, with this status word without MPRV. */
+function viewIn({ c }: Ops, status: Local<I32>, mode: () => void): void {
+  mode();
+  c.local_get(status).i32_const(18).i32_shr_u();
+  mode();
+  c.i32_const(S).i32_eq().i32_and().i32_add();
 }
 
 function load(o: Ops, offset: number): void {

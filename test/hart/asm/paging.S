@@ -107,6 +107,7 @@ main:
     jr a0
 1:  CHECK s2, 12
     ENTER 1
+    ld t0, 0(a0) # the entry that S with SUM may use must not serve S without it
     li t0, MSTATUS_SUM
     csrc sstatus, t0
     TRAPS 13, ld t0, 0(a0)
