@@ -81,6 +81,14 @@ const tableOf = (addresses: readonly number[]): HookTable => ({
   device: BigInt(MAP.kcov.base),
 });
 
+/** Where the data of the hooks is, for who changes it. */
+export const HOOK_PAGES = {
+  thread: THREAD,
+  baseVar: BASE_VAR,
+  harts: HARTS,
+  context: CONTEXT,
+  liveOffset: LIVE_OFFSET,
+} as const;
 /** For tp and gp: the thread, and its live context. */
 export const THREAD_POINTER = THREAD;
 export const liveContext = ({ mode }: Tracing): number => (mode === 'off' ? 0 : CONTEXT);
