@@ -1,6 +1,6 @@
 // Helpers of coverage hooks keep facts about thread, context and buffer between calls. A random
 // search changes what the facts follow from, between the pieces of a run: mappings, live pointer,
-// CURRENT, buffer, thread, mode, and where code lies. Warm code must make the interpreter's records.
+// CURRENT, buffer, thread and mode. Warm code must make the records of the interpreter.
 // KCOVBOX_SEED, KCOVBOX_PROGRAMS.
 
 import { expect, test } from 'vitest';
