@@ -5,11 +5,11 @@
 // The trick: stores pay nothing. The first store to a clean page misses in the TLB, or is sent the
 // slow way by the map where compiled code asks no TLB, and the slow path clears the bit and adds
 // the page to the list. From then on the page is like any other until the next checkpoint, which
-// sets the bits of the listed pages and withdraws all write entries. Proof that nothing is missed:
-// a store needs a write entry, a look at the map, or host code that announces it; entries are only
-// made for pages that are not clean, a checkpoint happens between two quanta, when no compiled code
-// runs that could remember a page, and host stores come here. The guest sees nothing of it, because
-// it sees nothing of the TLB (docs/adr/0010).
+// sets the bits of the listed pages and withdraws their write entries. Proof that nothing is
+// missed: a store needs a write entry, a look at the map, or host code that announces it; entries
+// are only made for pages that are not clean, a checkpoint happens between two quanta, when no
+// compiled code runs that could remember a page, and host stores come here. The guest sees nothing
+// of it, because it sees nothing of the TLB (docs/adr/0010).
 //
 // The first store costs as much as a hundred instructions, because compiled code is left. So who
 // knows which pages will be stored to, has them *kept*: a checkpoint lists them at once.
