@@ -44,8 +44,8 @@ export interface Paged {
 }
 
 /**
- * One instruction. Registers: x10..x13 values, x20 the code's entries, x21 the moved page, x22 data,
- * x23..x25 entries of the moved page.
+ * One instruction. Registers: x10..x13 values, x20 the code's entries, x21 the moved page, x22
+ * data, x23..x25 entries of the moved page.
  */
 function some(r: Random, isUser: boolean): number {
   const rd = 10 + r.below(4);
