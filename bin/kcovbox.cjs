@@ -84,20 +84,24 @@ function writeCode(kind, id, script) {
   }
 }
 
+/** Commands that execute the same code for minutes. */
+const CAMPAIGNS = ['fuzz', 'experiment'];
+
 /**
  * Flags of V8 that make runs faster; none changes a result. Each has the versions of V8 (Node.js
  * 20, 22, 24) that were seen to know it: V8 prints an error for a flag that it does not know, and
- * offers no way to ask. `except`: commands that are faster without it.
+ * offers no way to ask. `except`, `only`: commands that are faster without it, or with it.
  */
 const V8_FLAGS = [
   // Emitted modules carry branch hints; without the flag V8 ignores that section.
   { flag: '--experimental-wasm-branch-hinting', v8: ['11.3', '12.4', '13.6'] },
   // JavaScript is optimised later than by default: a small program has ended by then. Its
   // threads would compile functions whose optimised code never runs. Campaigns run for long.
-  { flag: '--interrupt-budget=1000000', v8: ['11.3'], except: ['fuzz', 'experiment'] },
+  { flag: '--interrupt-budget=1000000', v8: ['11.3'], except: CAMPAIGNS },
   // Most warm regions of a system end before optimising them would pay; loops get there anyway,
   // after some milliseconds (docs/performance.md).
-  { flag: '--wasm-tiering-budget=50000000', v8: ['11.3', '12.4', '13.6'] },
+  { flag: '--wasm-tiering-budget=50000000', v8: ['11.3', '12.4', '13.6'], except: CAMPAIGNS },
+  { flag: '--wasm-tiering-budget=5000000', v8: ['11.3', '12.4', '13.6'], only: CAMPAIGNS },
   // Fused multiply-add; later versions have it without a flag, and wasm/host-fma.ts looks whether
   // it is there.
   { flag: '--experimental-wasm-relaxed-simd', v8: ['11.3'] },
@@ -110,8 +114,8 @@ const V8_FLAGS = [
 function setFlags(verb) {
   const { setFlagsFromString } = require('node:v8');
   const version = /^\d+\.\d+/.exec(process.versions.v8)[0];
-  for (const { flag, v8, except = [] } of V8_FLAGS)
-    if (v8.includes(version) && !except.includes(verb)) setFlagsFromString(flag);
+  for (const { flag, v8, except = [], only = [verb] } of V8_FLAGS)
+    if (v8.includes(version) && !except.includes(verb) && only.includes(verb)) setFlagsFromString(flag);
 }
 
 /** Evaluates the bundle; answers with its exports, and what to do after a run that went well. */
