@@ -215,7 +215,10 @@ function addPage(m: ModuleBuilder): FunctionHandle {
   const { code: c } = f;
   const [at, seed] = f.params;
   const lanes = [0, 1, 2, 3].map(() => c.local(I64));
-  const [word, any, end] = [c.local(I64), c.local(I64), c.local(I32)];
+  const [word, end] = [c.local(I64), c.local(I32)];
+  zeroPage(c, at, word, end);
+  c.local_get(word).i64_eqz().if_();
+  c.i64_const(0).return_().end();
   const starts = [P1 + P2, P2, 0n, -P1];
   for (const [i, lane] of lanes.entries())
     c.local_get(seed).i64_const(signed(starts[i]!)).i64_add().local_set(lane);
@@ -224,18 +227,13 @@ function addPage(m: ModuleBuilder): FunctionHandle {
   for (const [i, lane] of lanes.entries()) {
     c.local_get(at)
       .i64_load(8 * i)
-      .local_tee(word)
-      .local_get(any)
-      .i64_or()
-      .local_set(any);
+      .local_set(word);
     c.local_get(lane);
     round(c, word);
     c.local_set(lane);
   }
   c.local_get(at).i32_const(32).i32_add().local_tee(at).local_get(end).i32_lt_u().br_if(next).end();
-  c.local_get(any).i64_eqz().if_();
-  c.i64_const(0).return_().end();
-  const hash = any;
+  const hash = c.local(I64);
   for (const [i, turn] of [1, 7, 12, 18].entries()) {
     c.local_get(lanes[i]!).i64_const(turn).i64_rotl();
     if (i > 0) c.i64_add();
@@ -257,8 +255,26 @@ function addPage(m: ModuleBuilder): FunctionHandle {
   c.local_get(hash).local_get(hash).i64_const(32).i64_shr_u().i64_xor().local_set(hash);
   // 0 says that a page is zero.
   c.local_get(hash).local_get(hash).i64_eqz().i64_extend_i32_u().i64_add();
-  c.release(...lanes, word, any, end);
+  c.release(...lanes, word, hash, end);
   return f;
+}
+
+/** Sets `word` to 0 if all of the page at `at` is zero; most pages are, or begin otherwise. */
+function zeroPage(c: CodeWriter, at: Local<I32>, word: Local<I64>, end: Local<I32>): void {
+  c.local_get(at).local_set(end);
+  const next = c.loop();
+  c.i64_const(0);
+  for (let i = 0; i < 8; i++)
+    c.local_get(end)
+      .i64_load(8 * i)
+      .i64_or();
+  c.local_tee(word).i64_eqz().if_();
+  c.local_get(end).i32_const(64).i32_add().local_tee(end);
+  c.i32_const(PAGE - 1)
+    .i32_and()
+    .br_if(next)
+    .end()
+    .end();
 }
 
 /** The accumulator on the stack takes a word in. */

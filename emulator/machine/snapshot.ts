@@ -207,6 +207,7 @@ function registers({ state }: Hart): Int32Array {
 function setRegisters(hart: Hart, words: Int32Array): void {
   const { state } = hart;
   hart.replaceRegisters(() => {
-    for (let i = 0; i < HART_WORDS; i++) state.set(WORD_OFFSETS[i]!, words[i]!);
+    const { i32, base } = state;
+    for (let i = 0; i < HART_WORDS; i++) i32[(base + WORD_OFFSETS[i]!) >> 2] = words[i]!;
   });
 }

@@ -38,12 +38,16 @@ export class Snapshots {
   /** Pages that may differ from the base. */
   readonly #since: PageSet;
   readonly #usual: UsualPages;
+  /** All of RAM. */
+  readonly #words: Int32Array;
   #returns = 0;
   #restoredPages = 0;
 
   constructor(m: SnapshotSource) {
     this.#m = m;
-    const pages = m.ram.bytes / PAGE;
+    const { data, bytes } = m.ram;
+    const pages = bytes / PAGE;
+    this.#words = new Int32Array(data.buffer, data.byteOffset, bytes / 4);
     this.#since = new PageSet(pages);
     this.#usual = new UsualPages(RESET_CHECK, pages, kept => m.memoryHash.keep(kept));
   }
@@ -185,6 +189,17 @@ export class Snapshots {
     for (const [page, bytes] of to) if (!from || from.get(page) !== bytes) this.#since.add(page);
   }
 
+  /** Does a page have these bytes? A loop over words takes a tenth of the time of one over bytes. */
+  #isAlready(page: number, bytes: Uint8Array): boolean {
+    const { buffer, byteOffset } = bytes;
+    const { data } = this.#m.ram;
+    if (byteOffset % 4 !== 0) return bytes.every((byte, i) => byte === data[page * PAGE + i]);
+    const first = (page * PAGE) / 4;
+    const wanted = new Int32Array(buffer, byteOffset, PAGE / 4);
+    for (let i = 0; i < PAGE / 4; i++) if (this.#words[first + i] !== wanted[i]) return false;
+    return true;
+  }
+
   /** Gives a page its contents; stores to code are announced, unless they change nothing. */
   #set(page: number, pages: Snapshot['pages']): void {
     const { ram, memoryHash } = this.#m;
@@ -193,17 +208,9 @@ export class Snapshots {
     memoryHash.changed(page);
     if (memoryHash.holdsCode(page)) {
       const then = bytes ?? ZEROS;
-      if (areEqual(ram.data.subarray(at, at + PAGE), then)) return;
+      if (this.#isAlready(page, then)) return;
       ram.write(ram.base + at, then);
     } else if (bytes) ram.data.set(bytes, at);
     else ram.data.fill(0, at, at + PAGE);
   }
-}
-
-/** Of two pages. A loop over words takes a tenth of the time of one over bytes. */
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (b.byteOffset % 4 !== 0) return a.every((byte, i) => byte === b[i]);
-  const [left, right] = [a, b].map(page => new Int32Array(page.buffer, page.byteOffset, PAGE / 4));
-  for (let i = 0; i < PAGE / 4; i++) if (left![i] !== right![i]) return false;
-  return true;
 }
