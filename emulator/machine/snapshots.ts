@@ -189,7 +189,7 @@ export class Snapshots {
     for (const [page, bytes] of to) if (!from || from.get(page) !== bytes) this.#since.add(page);
   }
 
-  /** Does a page have these bytes? A loop over words takes a tenth of the time of one over bytes. */
+  /** Does a page have these bytes? A loop over words takes a tenth of the time over bytes. */
   #isAlready(page: number, bytes: Uint8Array): boolean {
     const { buffer, byteOffset } = bytes;
     const { data } = this.#m.ram;
