@@ -55,7 +55,10 @@ export class Hart {
    */
   reset(pc: bigint, a1 = 0n, priv: number = C.M): void {
     const s = this.state;
+    const epoch = s.get64(L.EPOCH);
     s.fill(0, L.TLB_READ, 0);
+    // Facts that were kept under a number of the time before must not hold again.
+    s.set64(L.EPOCH, epoch);
     this.csr.reset();
     s.set(L.HARTID, this.id);
     s.set64(L.PC, pc);

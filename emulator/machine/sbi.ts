@@ -54,6 +54,9 @@ const BASE_COUNTERS = 7;
 const CACHE_BLOCKS = CBIE | CBCFE | CBZE;
 const FS_DIRTY = 3 << 13;
 
+/** i64 of the window that go on when a hart is started again. */
+const COUNTS = [L.INSTRET, L.EXCEPTIONS, L.MACHINE_COUNT] as const;
+
 /** HSM states (table 7). A call takes no time, so the pending states never occur. */
 const STARTED = 0;
 const STOPPED = 1;
@@ -121,11 +124,9 @@ export class Sbi {
   start(id: number, pc: number, opaque: bigint): void {
     const hart = this.#p.harts[id]!;
     const s = hart.state;
-    const counted = s.get64(L.INSTRET);
-    const exceptions = s.get64(L.EXCEPTIONS);
+    const counts = COUNTS.map(count => s.get64(count));
     hart.reset(BigInt(pc), opaque, cause.S);
-    s.set64(L.INSTRET, counted);
-    s.set64(L.EXCEPTIONS, exceptions);
+    for (const [i, count] of COUNTS.entries()) s.set64(count, counts[i]!);
     s.set(L.MEDELEG, DELEGATED_EXCEPTIONS);
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
     s.set(L.MCOUNTEREN, ALL_COUNTERS);

@@ -9,8 +9,7 @@ import { InterpEngine } from '../../emulator/engine/engine.ts';
 import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER_WARM } from '../../emulator/engine/jit/policy/heat.ts';
 import { S } from '../../emulator/hart/cause.ts';
-import { SATP } from '../../emulator/hart/layout.ts';
-import { setPriv } from '../../emulator/hart/view.ts';
+import { SATP, X } from '../../emulator/hart/layout.ts';
 import { kcovInlineCalls } from '../../emulator/machine/kcov-inline/index.ts';
 import { dose } from '../support/again.ts';
 import { type EngineFactory, Flat, interpreter, RAM_BASE } from '../support/flat.ts';
@@ -74,12 +73,16 @@ function start(isCompiled: boolean) {
   for (let page = 0; page < flat.ram.bytes / 4096; page++)
     flat.ram.write64(LEAVES + 8 * page, entry(RAM_BASE + 4096 * page));
   const made = addKcov(flat, table => inline(table));
-  flat.hart.mmu.pmp.open();
-  flat.hart.state.set64(SATP, (8n << 60n) | (BigInt(TABLES) >> 12n));
-  setPriv(flat.hart.state, S);
-  flat.hart.restored();
-  flat.setX(TP, BigInt(HOOK_PAGES.thread));
+  boot(flat);
   return { flat, made };
+}
+
+/** As firmware starts a hart, and also starts it again; with the page tables. */
+function boot({ hart }: Flat): void {
+  hart.reset(BigInt(RAM_BASE), 0n, S);
+  hart.state.set64(SATP, (8n << 60n) | (BigInt(TABLES) >> 12n));
+  hart.restored();
+  hart.state.set64(X + 8 * TP, BigInt(HOOK_PAGES.thread));
 }
 
 /** As at the start. */
@@ -155,4 +158,17 @@ test('warm hooks rely on no fact that has changed', () => {
   }
   expect(all).toBeGreaterThan(PROGRAMS * 1000);
   expect(compiled / all).toBeGreaterThan(0.8);
+});
+
+test('a hart that is started again keeps no fact of its first life', () => {
+  const records = [false, true].map(isCompiled => {
+    const { flat } = start(isCompiled);
+    flat.run(20_000);
+    const { thread } = HOOK_PAGES;
+    flat.ram.write64(leaf(thread), entry(BARE.thread));
+    boot(flat);
+    flat.run(20_000);
+    return flat.ram.read64(AREA);
+  });
+  expect(records[1]).toBe(records[0]);
 });
