@@ -65,6 +65,7 @@ export class Snapshots {
   take(): Snapshot {
     const m = this.#m;
     this.#watch();
+    this.#usual.forget();
     const hash = stateHash(m);
     const pages = this.#base ? this.#changedPages(this.#base) : this.#allPages();
     this.#base = { ...stateOf(m), pages, hash };

@@ -150,6 +150,8 @@ describe('a return to the same snapshot', () => {
     // Another snapshot has other pages.
     expect(listed(0, 40)).toContain(usual);
     const other = machine.snapshot();
+    expect([...machine.memoryHash.dirtyPages]).toEqual([]);
+    expect(listed(0, 40)).toContain(usual);
     machine.restore(other);
     machine.restore(snapshot);
     expect([...machine.memoryHash.dirtyPages]).toEqual([]);
