@@ -76,3 +76,15 @@ test('the hash of RAM is the sum of XXH64 over its pages that are not zero', () 
   machine.reset();
   expect(sum()).toBe(expected());
 });
+
+test('the hash of a page that is zero but for one byte, anywhere, is that of its bytes', () => {
+  const kernel = { name: 'loop.bin', bytes: Uint8Array.of(0x6f, 0, 0, 0) };
+  const machine = Machine.create({ kernel, bios: 'none', kcov: 'off', ramBytes: 2 * MIB });
+  const { ram, memoryHash } = machine;
+  const page = 300;
+  for (let at = 0; at < 4096; at++) {
+    ram.write8(RAM_BASE + page * 4096 + at, 0x80);
+    expect(memoryHash.pageHash(page)).toBe(xxh64(ram.read(RAM_BASE + page * 4096, 4096), BigInt(page)));
+    ram.write8(RAM_BASE + page * 4096 + at, 0);
+  }
+});
