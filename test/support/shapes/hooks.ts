@@ -5,6 +5,7 @@ import { AreaWatch } from '../../../coverage/record.ts';
 import { KcovDevice } from '../../../devices/kcov.ts';
 import { CTX, CTXF, HOOK, HOOKS, RECORD, REG } from '../../../devices/kcov-layout.ts';
 import type { KcovOrigin } from '../../../devices/kcov-origin.ts';
+import { HARTID } from '../../../emulator/hart/layout.ts';
 import { RecordRing } from '../../../emulator/machine/kcov-inline/ring.ts';
 import { type HookTable, retOf, stubWords } from '../../../emulator/machine/kcov-inline/table.ts';
 import { RecordTally } from '../../../emulator/machine/kcov-inline/tally.ts';
@@ -185,7 +186,12 @@ export function addKcov(
   let tally: RecordTally | undefined;
   const device = new KcovDevice({
     ram: flat.ram,
-    hart: { current: 0, count: 1 },
+    hart: {
+      get current() {
+        return flat.hart.state.get(HARTID);
+      },
+      count: 2,
+    },
     publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
     publishHooks: hooks =>
       hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally }),
