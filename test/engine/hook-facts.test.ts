@@ -80,7 +80,7 @@ const PROGRAM = assemble();
 const leaf = (page: number): number => LEAVES + 8 * ((page - RAM_BASE) / 4096);
 const entry = (page: number): bigint => (BigInt(page) >> 2n) | V_R_W_X_A_D;
 
-function start(isCompiled: boolean) {
+function start(isCompiled: boolean, heard: Tracing['heard'] = 'no') {
   const compiling: EngineFactory = (ram, harts, area) => {
     const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), heat: HEAT_EAGER_WARM });
     const engine = new InterpEngine(ram, harts, area, { jit });
@@ -99,7 +99,7 @@ function start(isCompiled: boolean) {
   flat.ram.write64(TABLES + 0x1000, (BigInt(LEAVES) >> 2n) | 1n);
   for (let page = 0; page < flat.ram.bytes / 4096; page++)
     flat.ram.write64(LEAVES + 8 * page, entry(RAM_BASE + 4096 * page));
-  const made = addKcov(flat, table => inline(table));
+  const made = addKcov(flat, table => inline(table), heard);
   boot(flat);
   return { flat, made };
 }
@@ -196,15 +196,15 @@ function change(flat: Flat, random: Random, hasCode: boolean): void {
 }
 
 function run(seed: number, isCompiled: boolean, hasCode: boolean) {
-  const { flat, made } = start(isCompiled);
   const random = new Random(seed);
+  const { flat, made } = start(isCompiled, random.pick(['no', 'records', 'counts']));
   for (let i = 0; i < PIECES; i++) {
     flat.run(500 + random.below(1500));
     if (random.oneIn(4)) repair(flat);
     else change(flat, random, hasCode);
   }
-  const { device, compiled } = made();
-  return { flat, count: device + compiled, compiled };
+  const { device, compiled, heard } = made();
+  return { flat, count: device + compiled, compiled, heard };
 }
 
 type Run = ReturnType<typeof run>;
@@ -218,7 +218,7 @@ test('warm hooks rely on no fact that has changed', () => {
       Run,
     ];
     const at = actual.flat.ram.data.findIndex((byte, k) => byte !== expected.flat.ram.data[k]);
-    const seen = ({ flat, count }: Run): object => ({ count, pc: flat.pc, sum: flat.x(SUM) });
+    const seen = ({ flat, count, heard }: Run): object => ({ count, heard, pc: flat.pc, sum: flat.x(SUM) });
     expect({ at, ...seen(actual) }, `seed ${seedText(SEED + i)}`).toEqual({ at: -1, ...seen(expected) });
     if (hasCode) continue;
     all += actual.count;
