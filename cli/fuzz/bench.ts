@@ -167,10 +167,11 @@ function firstUnstable(executor: Executor, all: readonly Program[]): string | un
 function table(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   const whole = (n: number): string => Math.round(n).toLocaleString('en-US');
-  const heads = ['records', 'target', 'reset', 'pages', 'instructions', 'records', 'executions in CPU time'];
+  const means = ['records', 'target', 'reset', 'pages', 'instructions', 'records'];
+  const heads = [...means, 'executions in CPU time', 'resident'];
   return (
-    line([...heads, 'resident']) +
-    line(Array(heads.length + 1).fill('---')) +
+    line(heads) +
+    line(heads.map(() => '---')) +
     rows
       .map(({ what, target, reset, pages, units, records, rate, resident }) =>
         line([

@@ -9,7 +9,7 @@ import { RESET_CHECK } from '../../emulator/machine/snapshots.ts';
 import { dose } from '../support/again.ts';
 import { EAGEREST, INTERPRETER } from '../support/privileged/policies.ts';
 import { privilegedProgram } from '../support/privileged/program.ts';
-import { runPrivileged } from '../support/privileged/search.ts';
+import { type Configuration, runPrivileged } from '../support/privileged/search.ts';
 import { Random, seedFromEnvironment } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x5a9);
@@ -18,95 +18,84 @@ const PROFILE = { steps: 120, rounds: 6, isPortable: false };
 const UNITS = 60_000;
 const AHEAD = 3000;
 
-describe('a machine', () => {
-  test.each([INTERPRETER, EAGEREST])('goes back to any of its snapshots ($name)', configuration => {
-    for (let i = 0; i < PROGRAMS; i++) {
-      const seed = SEED + i;
-      const random = new Random(seed);
-      const program = privilegedProgram(new Random(seed), PROFILE);
-      const options = { ...configuration, units: UNITS };
-      const straight = runPrivileged(program, options, seed, true);
-      let returns = 0;
-      let forks = 0;
-      const kept: Snapshot[] = [];
-      const disturbed = runPrivileged(
-        program,
-        {
-          ...options,
-          between: machine => {
-            if (!random.oneIn(2) || machine.stopped) return;
-            const now = machine.snapshot();
-            expect(now.hash).toBe(stateHash(machine));
-            kept.push(now);
-            for (let n = random.below(3); n > 0; n--) {
-              machine.run(1 + random.below(AHEAD));
-              if (random.oneIn(3)) machine.restore(random.pick(kept));
-              machine.restore(now);
-              machine.snapshots.check();
-              returns++;
-            }
-            if (!random.oneIn(12)) return;
-            forks++;
-            const other = machine.fork({ engine: configuration.engine === 'jit' ? 'interp' : 'jit' });
-            other.run(AHEAD);
-            machine.run(AHEAD);
-            expect(stateHash(other)).toBe(stateHash(machine));
-            machine.restore(now);
-          },
-        },
-        seed,
-        true,
-      );
-      expect(disturbed.hash).toBe(straight.hash);
-      expect(returns).toBeGreaterThan(5);
-      expect(forks + 1).toBeGreaterThan(0);
-    }
-  });
-});
+/**
+ * Runs one program per seed, and again with `between` between its pieces, which leaves the machine
+ * as it was: the end is the same.
+ */
+function disturb(configuration: Configuration, between: (machine: Machine, random: Random) => void): void {
+  for (let seed = SEED; seed < SEED + PROGRAMS; seed++) {
+    const random = new Random(seed);
+    const program = privilegedProgram(new Random(seed), PROFILE);
+    const options = { ...configuration, units: UNITS };
+    const straight = runPrivileged(program, options, seed, true);
+    const disturbed = runPrivileged(
+      program,
+      { ...options, between: machine => between(machine, random) },
+      seed,
+      true,
+    );
+    expect(disturbed.hash).toBe(straight.hash);
+  }
+}
 
 /** More than MEASURED of machine/usual-pages.ts. */
 const RETURNS = 80;
 /** Another snapshot comes between. */
 const SNAPSHOT_AT = 40;
 
-test.each([INTERPRETER, EAGEREST])(
-  'pages to which a guest mostly stores are given back, listed or not ($name)',
-  configuration => {
-    for (let i = 0; i < PROGRAMS; i++) {
-      const seed = SEED + i;
-      const random = new Random(seed);
-      const program = privilegedProgram(new Random(seed), PROFILE);
-      const options = { ...configuration, units: UNITS };
-      const straight = runPrivileged(program, options, seed, true);
-      const kept: number[] = [];
-      const disturbed = runPrivileged(
-        program,
-        {
-          ...options,
-          between: machine => {
-            if (kept.length === 2 || !random.oneIn(8) || machine.stopped) return;
-            const { ram, memoryHash } = machine;
-            const usual = random.below(ram.bytes / 4096);
-            const now = machine.snapshot();
-            for (let n = 0; n < RETURNS; n++) {
-              machine.run(1 + random.below(AHEAD / 2));
-              ram.write32(RAM_BASE + 4096 * usual + 4 * random.below(1024), random.u32());
-              if (n === SNAPSHOT_AT) machine.snapshots.take();
-              machine.restore(now);
-              if (random.oneIn(4)) machine.snapshots.check();
-            }
-            kept.push(memoryHash.dirtyPages.length);
-            machine.snapshots.check();
-          },
-        },
-        seed,
-        true,
-      );
-      expect(disturbed.hash).toBe(straight.hash);
-      expect(Math.max(...kept)).toBeGreaterThan(0);
-    }
-  },
-);
+describe.each([INTERPRETER, EAGEREST])('a machine ($name)', configuration => {
+  test('goes back to any of its snapshots', () => {
+    let [returns, forks] = [0, 0];
+    const kept = new Map<Random, Snapshot[]>();
+    disturb(configuration, (machine, random) => {
+      if (!random.oneIn(2) || machine.stopped) return;
+      const now = machine.snapshot();
+      expect(now.hash).toBe(stateHash(machine));
+      const own = kept.get(random) ?? [];
+      kept.set(random, own);
+      own.push(now);
+      for (let n = random.below(3); n > 0; n--) {
+        machine.run(1 + random.below(AHEAD));
+        if (random.oneIn(3)) machine.restore(random.pick(own));
+        machine.restore(now);
+        machine.snapshots.check();
+        returns++;
+      }
+      if (!random.oneIn(12)) return;
+      forks++;
+      const other = machine.fork({ engine: configuration.engine === 'jit' ? 'interp' : 'jit' });
+      other.run(AHEAD);
+      machine.run(AHEAD);
+      expect(stateHash(other)).toBe(stateHash(machine));
+      machine.restore(now);
+    });
+    expect(returns).toBeGreaterThan(5 * PROGRAMS);
+    expect(forks).toBeGreaterThan(0);
+  });
+
+  test('gives back pages to which it mostly stores, listed or not', () => {
+    const kept = new Map<Random, number[]>();
+    disturb(configuration, (machine, random) => {
+      const listed = kept.get(random) ?? [];
+      kept.set(random, listed);
+      if (listed.length === 2 || !random.oneIn(8) || machine.stopped) return;
+      const { ram, memoryHash } = machine;
+      const usual = random.below(ram.bytes / 4096);
+      const now = machine.snapshot();
+      for (let n = 0; n < RETURNS; n++) {
+        machine.run(1 + random.below(AHEAD / 2));
+        ram.write32(RAM_BASE + 4096 * usual + 4 * random.below(1024), random.u32());
+        if (n === SNAPSHOT_AT) machine.snapshots.take();
+        machine.restore(now);
+        if (random.oneIn(4)) machine.snapshots.check();
+      }
+      listed.push(memoryHash.dirtyPages.length);
+      machine.snapshots.check();
+    });
+    expect(kept.size).toBe(PROGRAMS);
+    for (const listed of kept.values()) expect(Math.max(...listed)).toBeGreaterThan(0);
+  });
+});
 
 describe('a return to the same snapshot', () => {
   const kernel = { name: 'loop.bin', bytes: Uint8Array.of(0x6f, 0, 0, 0) };
