@@ -1,10 +1,11 @@
 // The fuzzer as a library: descriptions, programs, executor, campaigns. Nothing here needs Node.
 
 export { type CampaignConfig, campaignConfig } from '../run/fuzz/schema.ts';
-export { type BatchResult, reduce, runBatch } from './campaign/batch.ts';
+export { type BatchResult, runBatch } from './campaign/batch.ts';
 export {
   type CampaignEnd,
   type CampaignOptions,
+  campaignSteps,
   coveredBy,
   mergeEpoch,
   type Progress,
@@ -39,4 +40,5 @@ export { Choice, Generator } from './program/generate.ts';
 export { mutate } from './program/mutate.ts';
 export { copyProgram, type Program } from './program/program.ts';
 export { Random } from './program/random.ts';
+export { reduce } from './program/reduce.ts';
 export { parseProgram, programText } from './program/text.ts';

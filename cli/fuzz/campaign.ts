@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { visible } from '../../emulator/base/words.ts';
 import { counted, type EngineKind, parseFaultChoice } from '../../emulator/index.ts';
 import { budgetOf, epochSize, progressOf, Random, type TargetKind } from '../../fuzz/index.ts';
-import { targetMachine } from '../../host/fuzz/target.ts';
+import { HAS_FAIL_NTH, targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
 import { firstIssue } from '../../run/issue.ts';
@@ -12,7 +12,7 @@ import { UserError } from '../io/fail.ts';
 import { discardFolder, printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
-import { type GuestChoice, HAS_FAIL_NTH, prepareChosen, textsFor } from './choose.ts';
+import { type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 import {
   appendEpoch,
   createFolder,

@@ -9,6 +9,7 @@ import {
   xv6Texts,
 } from '../../host/fuzz/descriptions.ts';
 import {
+  HAS_FAIL_NTH,
   type OtherImages,
   prepareHarness,
   prepareOtherTarget,
@@ -77,8 +78,6 @@ export function textsFor({ harness, xv6, describe }: GuestChoice): DescriptionTe
 
 /** Of targets that are no kernel of kcovbox. */
 const NO_KERNEL = { conf: 'linux', devices: [] } as const;
-
-export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 /**
  * Builds what is missing. Errors: UserError if the kernel is none of Linux, or lacks the bugs that

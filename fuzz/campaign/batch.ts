@@ -14,6 +14,7 @@ import { type Mutation, mutate } from '../program/mutate.ts';
 import { copyProgram, isRace, keepExact, type Program, removeCall } from '../program/program.ts';
 import { arrange } from '../program/race.ts';
 import { Random } from '../program/random.ts';
+import { reduce, withoutOneFault } from '../program/reduce.ts';
 import { programText } from '../program/text.ts';
 import { epochSize } from './config.ts';
 import { type Examined, examine } from './crash.ts';
@@ -278,44 +279,6 @@ class Batch {
     const small = this.#reduce(program, again => again.title === title);
     this.#crashes.push({ title, text: programText(small), execution });
   }
-}
-
-/** The program of now without its last fault, then without the one in front of it, and so on. */
-function* withoutOneFault(now: () => Program): IterableIterator<Program> {
-  for (let at = (now().faults ?? []).length - 1; at >= 0; at--) {
-    const faults = now().faults!.filter((_, i) => i !== at);
-    yield { ...copyProgram(now()), faults: faults.length > 0 ? faults : undefined };
-  }
-}
-
-/**
- * Fewer calls and faults, and calls that do not fail by injection and are not of the second thread,
- * as long as `shows` says so.
- */
-export function reduce(program: Program, shows: (candidate: Program) => boolean): Program {
-  let best = program;
-  for (let at = best.calls.length - 1; at >= 0; at--) {
-    if (best.calls.length > 1) {
-      const smaller = copyProgram(best);
-      removeCall(smaller, at);
-      if (shows(smaller)) {
-        best = smaller;
-        continue;
-      }
-    }
-    if (best.calls[at]!.failNth > 0) {
-      const plain = copyProgram(best);
-      plain.calls[at]!.failNth = 0;
-      if (shows(plain)) best = plain;
-    }
-    if (best.calls[at]!.thread > 0) {
-      const plain = copyProgram(best);
-      plain.calls[at]!.thread = 0;
-      if (shows(plain)) best = plain;
-    }
-  }
-  for (const smaller of withoutOneFault(() => best)) if (shows(smaller)) best = smaller;
-  return best;
 }
 
 /** Errors: HostError when the executor finds that a reset has not brought back the snapshot. */

@@ -99,17 +99,33 @@ export interface CampaignEnd {
   readonly log: readonly Progress[];
 }
 
-/** A whole campaign in this thread. It is the same as one with workers. */
-export function runCampaign(options: CampaignOptions): CampaignEnd {
+/**
+ * A whole campaign in this thread. It is the same as one with workers. Yields behind each batch, so
+ * that the caller can do something else or stop.
+ */
+export function* campaignSteps(options: CampaignOptions): Generator<undefined, CampaignEnd> {
   const { config, executor, executions, epoch } = options;
   const state = new State(config, options.descriptions);
   const log: Progress[] = [];
   while (state.epoch * epochSize(config) < executions) {
-    const results = Array.from({ length: config.batches }, (_, batch) => runBatch(state, executor, batch));
+    const results: BatchResult[] = [];
+    for (let batch = 0; batch < config.batches; batch++) {
+      results.push(runBatch(state, executor, batch));
+      yield;
+    }
     const result = mergeEpoch(state, results);
     state.add(result);
     log.push(progressOf(state));
     epoch?.(log.at(-1)!, result);
   }
   return { state, log };
+}
+
+/** The same without a pause. */
+export function runCampaign(options: CampaignOptions): CampaignEnd {
+  const steps = campaignSteps(options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }

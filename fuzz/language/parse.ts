@@ -42,7 +42,7 @@ class Parser implements TypeScope {
   }
 
   source({ name, text }: Source): void {
-    const lines = joined(text);
+    const lines = joined(text, name);
     for (const { text, line } of lines) {
       const c = cursorOver(text, `${name}:${line}`);
       const word = c.word();
@@ -187,14 +187,14 @@ const widthOf = (word: string): Width | undefined =>
   ({ int8: 1, int16: 2, int32: 4, int64: 8 })[word] as Width | undefined;
 
 /** Lines without comments; a line that begins with a blank continues the one before it. */
-function joined(text: string): { text: string; line: number }[] {
+function joined(text: string, name: string): { text: string; line: number }[] {
   const lines: { text: string; line: number }[] = [];
   for (const [i, raw] of text.split('\n').entries()) {
     const line = raw.replace(/(^|\s)#.*$/, '').trimEnd();
     if (line === '') continue;
     if (/^\s/.test(line) || line === '}') {
       const last = lines.at(-1);
-      if (!last) throw new FuzzError(`line ${i + 1} continues nothing`);
+      if (!last) throw new FuzzError(`${name}:${i + 1}: the line continues nothing`);
       last.text += ` ${line.trim()}`;
     } else lines.push({ text: line, line: i + 1 });
   }

@@ -12,7 +12,7 @@
 // Lines "!fault edu:irq-drop@2", in front of all calls too, are faults of devices, as
 // `kcovbox run --fault` takes them; events count from the start of the program.
 import { type Fault, HostError, parseFaults } from '../../emulator/index.ts';
-import { RACE_ORDER } from '../../run/fuzz/schema.ts';
+import { RACE_ORDER } from '../../run/schedule-text.ts';
 import { type Cursor, cursorOver } from '../language/cursor.ts';
 import {
   type Descriptions,

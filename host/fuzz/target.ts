@@ -26,6 +26,9 @@ import { EXECUTABLE } from '../program.ts';
  */
 const RAM_BYTES = 32 * 2 ** 20;
 
+/** Names of configurations in which allocations can fail. */
+export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
+
 /** Of the agent with a second thread. */
 export const THREADS = '-DTHREADS';
 /** Of the agent of another Linux. */

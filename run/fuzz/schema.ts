@@ -2,18 +2,12 @@
 // epoch.
 import * as z from 'zod';
 import { HostError, parseFaultChoice } from '../../emulator/index.ts';
-import { SCHEDULE_TEXT } from '../schedule-name.ts';
+import { RACE_ORDER } from '../schedule-text.ts';
 import { count, sha256 } from '../schema.ts';
 
 /** Longest text of a program. */
 const TEXT_MAX = 1 << 20;
 const text = z.string().max(TEXT_MAX);
-
-/**
- * How the threads of a race take turns: as SCHEDULE_TEXT, or `turns`: of random lengths, about as
- * those of a time-sharing system.
- */
-export const RACE_ORDER = new RegExp(`^(?:turns|${SCHEDULE_TEXT.source.replace(/^\^|\$$/g, '')})$`);
 
 /** A device that may fail, as `fuzz run --fault` takes it. */
 export const faultChoice = z

@@ -51,7 +51,7 @@ it('a wrong description is refused with file, line and reason', () => {
     ['resource r: int24', /"int24" is neither int8/],
     ['call close() -> fd', /no resource "fd"/],
     ['flags f = A 1\nflags f = B 2', /d.kd:2: "f" is declared twice/],
-    [' x', /line 1 continues nothing/],
+    [' x', /d.kd:1: the line continues nothing/],
   ];
   for (const [text, reason] of wrong) expect(() => parse(text), text).toThrow(reason);
 });

@@ -3,7 +3,6 @@
 
 import { expect, it } from 'vitest';
 import { faultText, parseFaultChoice, parseFaults } from '../../emulator/index.ts';
-import { reduce } from '../../fuzz/campaign/batch.ts';
 import { encode } from '../../fuzz/executor/encode.ts';
 import { LAYOUT } from '../../fuzz/executor/layout.ts';
 import type { Comparison } from '../../fuzz/guide/hints.ts';
@@ -14,6 +13,7 @@ import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
 import { arrange } from '../../fuzz/program/race.ts';
 import { Random } from '../../fuzz/program/random.ts';
+import { reduce } from '../../fuzz/program/reduce.ts';
 import { parseProgram, programText } from '../../fuzz/program/text.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';

@@ -4,7 +4,7 @@ import { Xoshiro } from '../../emulator/base/xoshiro.ts';
 import { parseSchedule, scheduleText } from '../../emulator/index.ts';
 import type { Access } from '../../emulator/machine/next-access.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
-import { SCHEDULE_TEXT } from '../../run/schedule-name.ts';
+import { SCHEDULE_TEXT } from '../../run/schedule-text.ts';
 
 /** A scheduler whose schedule has begun; `seed` draws. */
 function begun(schedule: string, seed: number, harts: number): Scheduler {
