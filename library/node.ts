@@ -13,6 +13,20 @@
 
 export { type ErrorKind, KcovboxError } from '../emulator/base/errors.ts';
 export { buildKernel, type CompiledProgram, compile, type KernelFile } from './node/compile.ts';
+export type { Comparison, ExecutedCall, Execution } from './node/fuzz/execution.ts';
+export type {
+  CampaignOptions,
+  CampaignProgress,
+  ExecuteOptions,
+  FuzzTargetOptions,
+} from './node/fuzz/options.ts';
+export {
+  type Campaign,
+  type Found,
+  FuzzTarget,
+  fuzzTarget,
+  kernelDescriptions,
+} from './node/fuzz/target.ts';
 export type {
   CompileOptions,
   Dialect,

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './ensure.mjs';
-import { TYPES, writeDeclarations } from './library.mjs';
+import { ENTRIES, TYPES, writeDeclarations } from './library.mjs';
 
-const ENTRIES = ['emulator', 'coverage', 'node', 'device'];
 const API = join(ROOT, 'docs', 'api');
 const NOTICE = 'Generated from the docstrings of `library/` by `node setup/api.mjs`.';
 

@@ -1,5 +1,5 @@
 // Builds the library from library/: dist/esm/*.mjs and dist/cjs/*.cjs with their types, .d.mts and
-// .d.cts. Run by `npm pack`. Each format is whole and shares its code among the three entries, so
+// .d.cts. Run by `npm pack`. Each format is whole and shares its code among the entries, so
 // that an error of one is an instance of the class of the others.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
-const ENTRIES = ['emulator', 'coverage', 'node', 'device'];
+/** The entries of the package, kcovbox/NAME, in the order of the documents. */
+export const ENTRIES = ['emulator', 'coverage', 'node', 'fuzz', 'device'];
 const ESM = join(ROOT, 'dist', 'esm');
 const CJS = join(ROOT, 'dist', 'cjs');
 /** Output of the compiler: the declarations of all modules, of which the entries reach a few. */

@@ -102,6 +102,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'library/coverage.ts': ['emulator/base', 'library/coverage'],
   'library/node.ts': ['emulator/base', 'library/node'],
   'library/device.ts': ['emulator/base', 'emulator/bus', 'emulator/machine/device-bench.ts'],
+  'library/fuzz.ts': ['emulator/base', 'fuzz', 'library/fuzz'],
   'library/bytes.ts': [],
   'library/emulator': [
     'emulator/base',
@@ -112,14 +113,18 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'library/bytes.ts',
   ],
   'library/coverage': ['emulator/base', 'coverage/index.ts', 'library/bytes.ts'],
+  'library/fuzz': ['emulator/base', 'fuzz'],
   'library/node': [
     'emulator/base',
     'emulator/index.ts',
     'toolchain/index.ts',
+    'coverage/index.ts',
     'debug',
     'run',
+    'fuzz',
     'host',
     'library/coverage',
+    'library/fuzz',
   ],
   // The page. Of host/ and devices/ it has the files that do not need Node.
   'web/engine': [

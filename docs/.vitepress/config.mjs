@@ -69,6 +69,7 @@ export default defineConfig({
           page('kcovbox/emulator', '/api/emulator'),
           page('kcovbox/coverage', '/api/coverage'),
           page('kcovbox/node', '/api/node'),
+          page('kcovbox/fuzz', '/api/fuzz'),
           page('kcovbox/device', '/api/device'),
         ],
       },

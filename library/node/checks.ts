@@ -44,7 +44,8 @@ export const A_CONF = is(
 
 const MIB = 2 ** 20;
 const PATH = optional(A_PATH);
-const A_WORD = is('a string of Unicode characters other than NUL', isWord);
+/** @internal */
+export const A_WORD = is('a string of Unicode characters other than NUL', isWord);
 const WORDS = optional(listOf(A_WORD));
 const FUNCTION = optional(aFunction);
 const DIALECT = optional(oneOf(...DIALECTS));
@@ -62,7 +63,8 @@ const ENVIRONMENT: Check = (value, path) =>
     Object.keys(value as object).every(name => /^[A-Za-z_]\w*$/.test(name)),
   )(value, path);
 
-const SIGNAL = is('an AbortSignal', value =>
+/** @internal */
+export const SIGNAL = is('an AbortSignal', value =>
   hasParts(value, 'aborted', 'throwIfAborted', 'addEventListener', 'removeEventListener'),
 );
 

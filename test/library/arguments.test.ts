@@ -5,9 +5,10 @@ import { TraceBuilder, writeTrace } from '../../coverage/index.ts';
 import * as coverage from '../../library/coverage.ts';
 import * as device from '../../library/device.ts';
 import * as emulator from '../../library/emulator.ts';
+import * as fuzz from '../../library/fuzz.ts';
 import * as node from '../../library/node.ts';
 
-const ENTRIES = { emulator, coverage, node, device };
+const ENTRIES = { emulator, coverage, node, fuzz, device };
 
 // biome-ignore lint/suspicious/noExplicitAny: the arguments that no type checker lets through
 type Any = any;
@@ -30,6 +31,14 @@ const definition = (more: Any = {}): Any => ({
   ...more,
 });
 const bench = new device.DeviceBench(definition());
+const described = fuzz.parseDescriptions(
+  [{ name: 'a.kd', text: 'call close(fd: int32)' }],
+  'SYSCALL(57, close, 1)',
+);
+const others = fuzz.parseDescriptions([], 'SYSCALL(57, close, 1)');
+const closing = described.program('close(0x5)');
+const generator = described.generator();
+const target = bare(node.FuzzTarget);
 const added = { base: 0x500_0000, size: 4096, create: () => ({}) };
 
 /** Functions without parameters. */
@@ -313,6 +322,141 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'node.Run.capsule': TAKES_NOTHING,
   'node.Run.coverage': [
     [() => bare(node.Run).coverage({ file: 'x' } as Any), /^Run\.coverage: select\.file does not exist/],
+  ],
+
+  'node.kernelDescriptions': [
+    [
+      () => node.kernelDescriptions('a.kd' as Any),
+      /^kernelDescriptions: describe is "a\.kd", expected an arr/,
+    ],
+    [() => node.kernelDescriptions(['nothing-here.kd']), /^description nothing-here\.kd: no such file$/],
+  ],
+  'node.fuzzTarget': [
+    [() => node.fuzzTarget('linux' as Any), /^fuzzTarget: options is "linux", expected an object$/],
+    [
+      () => node.fuzzTarget({ dialect: 'linux' } as Any),
+      /options\.dialect does not exist; there are conf, ker/,
+    ],
+    [() => node.fuzzTarget({ conf: 'openbsd' }), /options\.conf is "openbsd", expected the name of a config/],
+    [() => node.fuzzTarget({ conf: 3 as Any }), /options\.conf is 3, expected the name of a configuration w/],
+    [
+      () => node.fuzzTarget({ conf: 'linux+nothing' }),
+      /^no kernel configuration "linux\+nothing"; there are bugs, /,
+    ],
+    [() => node.fuzzTarget({ append: 'a\0' }), /options\.append is "a\\u0000", expected a string of Unicode/],
+    [() => node.fuzzTarget({ describe: 'a.kd' as Any }), /options\.describe is "a\.kd", expected an array$/],
+    [
+      () => node.fuzzTarget({ describe: ['nothing-here.kd'] }),
+      /^description nothing-here\.kd: no such file$/,
+    ],
+    [() => node.fuzzTarget({ threads: 2 as Any }), /options\.threads is 2, expected true or false$/],
+    [() => node.fuzzTarget({ faultable: ['uart' as Any] }), /faultable\[0\] is "uart", expected one of edu$/],
+    [
+      () => node.fuzzTarget({ engine: 'lockstep' as Any }),
+      /options\.engine is "lockstep", expected one of ji/,
+    ],
+  ],
+  'node.FuzzTarget': [
+    [() => new (node.FuzzTarget as Any)(), /^new FuzzTarget: the constructor is private; fuzzTarget makes o/],
+  ],
+  'node.FuzzTarget.execute': [
+    [() => target.execute('close(0x5)' as Any), /^FuzzTarget\.execute: program is "close\(0x5\)", expected/],
+    [
+      () => target.execute(closing, { record: 'both' as Any }),
+      /options\.record is "both", expected one of p/,
+    ],
+    [() => target.execute(closing, { settle: 1 as Any }), /options\.settle is 1, expected true or false$/],
+  ],
+  'node.FuzzTarget.trace': [
+    [() => target.trace(closing as Any), /^FuzzTarget\.trace: programs is an object, expected an array$/],
+    [() => target.trace([3 as Any]), /programs\[0\] is 3, expected a Program: Descriptions\.program and/],
+  ],
+  'node.FuzzTarget.campaign': [
+    [
+      () => target.campaign({} as Any),
+      /^FuzzTarget\.campaign: options\.executions is undefined, expected a wh/,
+    ],
+    [
+      () => target.campaign({ executions: 0 }),
+      /options\.executions is 0, expected a whole number from 1 on$/,
+    ],
+    [() => target.campaign({ executions: 1, seed: -1n }), /options\.seed is -1n, expected a bigint from 0n/],
+    [() => target.campaign({ executions: 1, calls: ['?'] }), /FuzzTarget\.campaign: calls\.0: /],
+    [() => target.campaign({ executions: 1, calls: [] }), /FuzzTarget\.campaign: calls: /],
+    [() => target.campaign({ executions: 1, schedule: 'all' }), /FuzzTarget\.campaign: schedule: /],
+    [() => target.campaign({ executions: 1, faults: ['edu:no'] }), /FuzzTarget\.campaign: faults\.0: /],
+    [
+      () => target.campaign({ executions: 1, signal: {} as Any }),
+      /options\.signal is an object, expected an A/,
+    ],
+  ],
+
+  'fuzz.KcovboxError': NOT_CALLED,
+  'fuzz.parseDescriptions': [
+    [
+      () => fuzz.parseDescriptions('call x()' as Any, ''),
+      /^parseDescriptions: files is "call x\(\)", expected/,
+    ],
+    [
+      () => fuzz.parseDescriptions([{ name: 'a' } as Any], ''),
+      /files\[0\]\.text is undefined, expected a str/,
+    ],
+    [
+      () => fuzz.parseDescriptions([], 3 as Any),
+      /syscalls is 3, expected the text of a table of system calls/,
+    ],
+    [() => fuzz.parseDescriptions([{ name: 'a.kd', text: '\nthing' }], ''), /^a\.kd:2: "thing" begins no/],
+    [
+      () => fuzz.parseDescriptions([], 'SYSCALL(1, a, 1)\nSYSCALL(2, a, 1)'),
+      /^system call a stands in two tables/,
+    ],
+  ],
+  'fuzz.Descriptions': [
+    [() => new (fuzz.Descriptions as Any)(), /^new Descriptions: the constructor is private; parseDescr/],
+  ],
+  'fuzz.Descriptions.call': [
+    [() => described.call(57 as Any), /^Descriptions\.call: name is 57, expected a/],
+  ],
+  'fuzz.Descriptions.program': [
+    [
+      () => described.program(closing as Any),
+      /^Descriptions\.program: text is an object, expected a string$/,
+    ],
+    [() => described.program('close(0x5)', 3 as Any), /name is 3, expected a string$/],
+    [() => described.program('\nopen()', 'a.txt'), /^a\.txt:2: no call "open" is described/],
+  ],
+  'fuzz.Descriptions.generator': [
+    [() => described.generator({ seed: 1 as Any }), /^Descriptions\.generator: options\.seed is 1, expected/],
+    [() => described.generator({ sed: 1n } as Any), /options\.sed does not exist; there are seed, calls, d/],
+    [() => described.generator({ calls: 'close' as Any }), /options\.calls is "close", expected an array$/],
+    [() => described.generator({ calls: [] }), /options\.calls is an array, expected at least one name/],
+    [() => described.generator({ calls: ['open*'] }), /^no call matches "open\*"$/],
+    [() => described.generator({ dictionary: [5 as Any] }), /options\.dictionary\[0\] is 5, expected a bigi/],
+  ],
+  'fuzz.ProgramGenerator': [
+    [() => new (fuzz.ProgramGenerator as Any)(), /^new ProgramGenerator: the constructor is private; Desc/],
+  ],
+  'fuzz.ProgramGenerator.program': TAKES_NOTHING,
+  'fuzz.ProgramGenerator.mutate': [
+    [() => generator.mutate('close(0x5)' as Any), /^ProgramGenerator\.mutate: program is "close\(0x5\)", e/],
+    [() => generator.mutate(closing, closing as Any), /others is an object, expected an array$/],
+    [() => generator.mutate(others.program('close(0x5)')), /expected a program of the same descriptions; De/],
+    [
+      () => generator.mutate(closing, [others.program('close(0x5)')]),
+      /others\[0\] is an object, expected a program of the same/,
+    ],
+  ],
+  'fuzz.Program': [
+    [() => new (fuzz.Program as Any)(), /^new Program: the constructor is private; Descriptions\.program an/],
+  ],
+  'fuzz.Program.c': TAKES_NOTHING,
+  'fuzz.Program.without': [
+    [() => closing.without(1), /^Program\.without: index is 1, expected a whole number from 0 to 0$/],
+    [() => closing.without(-1), /index is -1/],
+    [() => described.program('').without(0), /^Program\.without: the program has no calls$/],
+  ],
+  'fuzz.Program.minimize': [
+    [() => closing.minimize(true as Any), /^Program\.minimize: shows is true, expected a function$/],
   ],
 
   'device.KcovboxError': NOT_CALLED,

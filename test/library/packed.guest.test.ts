@@ -28,7 +28,7 @@ import { missing } from '../support/tools.ts';
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-library-'));
 const EXAMPLES = join(ROOT, 'examples', 'library');
 const DEVICE = join(ROOT, 'examples', 'device');
-const ENTRIES = ['emulator', 'coverage', 'node', 'device'] as const;
+const ENTRIES = ['emulator', 'coverage', 'node', 'fuzz', 'device'] as const;
 let app = '';
 let tarball = '';
 
@@ -88,7 +88,8 @@ run('a.c', { signal: AbortSignal.timeout(1000) });
     const source = `${more}
 import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
 import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
-import { run, replay, why, type Run, type Why } from 'kcovbox/node';
+import { run, replay, why, fuzzTarget, type Run, type Why, type Campaign } from 'kcovbox/node';
+import { parseDescriptions, type Program, type Type } from 'kcovbox/fuzz';
 import { DeviceBench } from 'kcovbox/device';
 import summer from './summer.js';
 const bench = new DeviceBench(summer, { params: { latency: '1' } });
@@ -103,6 +104,12 @@ export async function f(): Promise<Coverage> {
   console.log(differences.join(), (await one.result()).outcome.end);
   const { decision }: Why = await why(one.capsule(), { failure: { console: /lost/ }, forks: 10 });
   console.log(decision?.failing?.stops[0]?.line.toFixed());
+  const target = await fuzzTarget({ conf: 'linux', threads: true });
+  const { corpus, log }: Campaign = await target.campaign({ executions: 8, seed: 5n });
+  const programs: Program[] = corpus.map(({ program }) => program);
+  console.log(log[0]?.edges, target.execute(programs[0]!).calls[0]?.value satisfies bigint | undefined);
+  const types: Type[] = parseDescriptions([], 'SYSCALL(57, close, 1)').calls.flatMap(call => call.args.map(arg => arg.type));
+  console.log(types.length, measure(target.trace(programs), target.image).totals().lines.covered);
   return measure(readTrace(one.trace!.bytes()), new Image(new Uint8Array(1)));
 }
 // @ts-expect-error: no such option
@@ -145,7 +152,7 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
       }
       expect(text, path).not.toMatch(/\bimport\.meta\b|__dirname|__filename|\bprocess\.(env|cwd|exit|on)\b/);
     };
-    for (const entry of ['emulator', 'coverage', 'device'])
+    for (const entry of ['emulator', 'coverage', 'fuzz', 'device'])
       for (const [folder, ending] of [
         ['esm', 'mjs'],
         ['cjs', 'cjs'],
@@ -154,6 +161,23 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
     expect(seen.size).toBeGreaterThan(6);
   });
 });
+
+const PROGRAMS = [
+  '57 close: resource -> number',
+  '56 openat: const, pointer, flags -> fd',
+  '59 pipe2: pointer, const -> number',
+  '63 read: resource, pointer, len -> number',
+  'pipe2(&{0x0, >r0}, 0x0)',
+  'read(r0, &out[25], 0x19)',
+  'openat(0xffffff9c, &"d\\x00", 0x40)',
+  'changed:',
+  'pipe2(&{0x0, 0x0}, 0x0)',
+  'read(0x0, &out[25], 0x19)',
+  'openat(0xffffff9c, &"d\\x00", 0x40)',
+  'with a close: close(0xffffffff)',
+  'in C: call(63, r[0], 0x20000010, 0x8, 0x0, 0x0, 0x0)',
+  '',
+].join('\n');
 
 /**
  * The output of each example; `node` in a cache without a compiler's products has no path of its
@@ -177,8 +201,27 @@ test('why.mjs: an example that travels compiled, and its race', () => {
   ]);
 });
 
+/** Outputs of fuzz.mjs on the versions of Node.js so far. */
+const fuzzed = new Set<string>();
+
 describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
   test('emulator.mjs', () => expect(node(path, ['emulator.mjs'], major)).toBe(HELLO));
+
+  test('programs.mjs', () => expect(node(path, ['programs.mjs'], major)).toBe(PROGRAMS));
+
+  test('fuzz.mjs: the same on each', () => {
+    const said = node(path, ['fuzz.mjs'], major);
+    expect(fuzzed.add(said).size).toBe(1);
+    expect(said.split('\n')).toEqual([
+      expect.stringMatching(/^\d\d programs run \d\d\d points$/),
+      expect.stringMatching(/^\w+.*\(.*\)$/),
+      expect.stringMatching(/^returns .*, ends in \w+$/),
+      expect.stringMatching(/^\d+ comparisons, \d+ with constants$/),
+      expect.stringMatching(/^\d{4} lines of the kernel$/),
+      expect.stringMatching(/^\d{4} edges, \d{3} programs, 0 crashes$/),
+      '',
+    ]);
+  });
 
   test('node.mjs, and coverage.mjs with what it leaves', () => {
     const said = node(path, ['node.mjs'], major);
@@ -247,10 +290,13 @@ describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
   });
 });
 
-test.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('emulator.mjs in Chromium', async () => {
+test.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined)).each([
+  ['emulator.mjs', HELLO],
+  ['programs.mjs', PROGRAMS],
+])('%s in Chromium', async (example, wanted) => {
   await build({
     absWorkingDir: app,
-    entryPoints: ['emulator.mjs'],
+    entryPoints: [example],
     bundle: true,
     platform: 'browser',
     format: 'iife',
@@ -265,7 +311,7 @@ test.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('emulator.mj
     page.on('pageerror', error => lines.push(String(error)));
     await page.goto('about:blank');
     await page.addScriptTag({ content: readFileSync(join(dir, 'page.js'), 'utf8') });
-    expect(`${lines.join('\n')}\n`).toBe(HELLO);
+    expect(`${lines.join('\n')}\n`).toBe(wanted);
   } finally {
     await browser.close();
   }

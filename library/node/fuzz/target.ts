@@ -1,0 +1,253 @@
+// The guest that executes programs, each from the same snapshot, and whole campaigns in it.
+import { setImmediate as turn } from 'node:timers/promises';
+import { TraceBuilder } from '../../../coverage/index.ts';
+import { hasParts, listOf } from '../../../emulator/base/arguments.ts';
+import { KcovboxError } from '../../../emulator/base/errors.ts';
+import { parseFaultChoice } from '../../../emulator/index.ts';
+import { campaignSteps } from '../../../fuzz/campaign/campaign.ts';
+import { examine } from '../../../fuzz/campaign/crash.ts';
+import { budgetOf, type Executor } from '../../../fuzz/executor/executor.ts';
+import { LAYOUT } from '../../../fuzz/executor/layout.ts';
+import { HALVES } from '../../../fuzz/executor/records.ts';
+import { descriptionTexts, loadDescriptions } from '../../../host/fuzz/descriptions.ts';
+import { HAS_FAIL_NTH, openTarget, prepareTarget } from '../../../host/fuzz/target.ts';
+import { findCanaries } from '../../../run/bugs/canaries.ts';
+import { type CampaignConfig, campaignConfig } from '../../../run/fuzz/schema.ts';
+import { firstIssue } from '../../../run/issue.ts';
+import { Image } from '../../coverage/image.ts';
+import { type Trace, toTrace } from '../../coverage/trace.ts';
+import { type Descriptions, innerDescriptions, toDescriptions } from '../../fuzz/descriptions.ts';
+import { A_PROGRAM, innerProgram, type Program } from '../../fuzz/program.ts';
+import { check } from '../checks.ts';
+import { guarded } from '../errors.ts';
+import { type Execution, executionOf } from './execution.ts';
+import {
+  CAMPAIGN,
+  type CampaignOptions,
+  type CampaignProgress,
+  EXECUTE,
+  type ExecuteOptions,
+  type FuzzTargetOptions,
+  PATHS,
+  TARGET,
+} from './options.ts';
+
+/**
+ * The system calls of the guest kernel, as `kcovbox fuzz` describes them.
+ *
+ * @param describe - paths of description files of your own, behind those of the package.
+ * @throws KcovboxError of kind `input` for one that cannot be read, with file and line.
+ */
+export function kernelDescriptions(describe: readonly string[] = []): Descriptions {
+  check('kernelDescriptions', ['describe', describe, PATHS]);
+  return toDescriptions(loadDescriptions(descriptionTexts(describe)));
+}
+
+/** A program that a campaign has found. */
+export interface Found {
+  readonly program: Program;
+  /** Number of the execution that found it, from 1 on. */
+  readonly execution: number;
+}
+
+/** The end of a campaign. It is that of `kcovbox fuzz run` with the same configuration. */
+export interface Campaign extends CampaignProgress {
+  /** Programs that cover what those before them do not, in the order in which they were found. */
+  readonly corpus: readonly Found[];
+  /** One for each title, with as few calls as show it. */
+  readonly finds: readonly (Found & { readonly title: string })[];
+  /** Historical bugs of a kernel that has them (`linux+bugs`). */
+  readonly bugs: readonly (Found & { readonly bug: string; readonly kind: 'reached' | 'triggered' })[];
+  /** Totals behind each epoch. */
+  readonly log: readonly CampaignProgress[];
+}
+
+interface Parts {
+  readonly executor: Executor;
+  readonly descriptions: Descriptions;
+  readonly kernel: Uint8Array;
+  readonly options: FuzzTargetOptions;
+}
+
+let toTarget: (parts: Parts) => FuzzTarget;
+const PROGRAMS = listOf(A_PROGRAM);
+
+/** A booted guest that executes programs, each from the same snapshot. `fuzzTarget` makes one. */
+export class FuzzTarget {
+  readonly #parts: Parts;
+  #image: Image | undefined;
+
+  static {
+    toTarget = parts => new FuzzTarget(parts);
+  }
+
+  private constructor(parts: Parts) {
+    if (!hasParts(parts, 'executor'))
+      throw new KcovboxError('input', 'new FuzzTarget: the constructor is private; fuzzTarget makes one');
+    this.#parts = parts;
+  }
+
+  /** The calls that programs can make. */
+  get descriptions(): Descriptions {
+    return this.#parts.descriptions;
+  }
+
+  /** The kernel, for `measure` of `kcovbox/coverage` and the names of places. */
+  get image(): Image {
+    this.#image ??= new Image(this.#parts.kernel, 'kernel');
+    return this.#image;
+  }
+
+  /**
+   * Executes a program from the snapshot. The execution is a function of the program alone. It
+   * blocks until the program ends, at most for 50 million instructions a call.
+   *
+   * @throws KcovboxError of kind `input` if the program has threads or faults that the target does
+   *   not have, or needs more memory than the guest's program has.
+   */
+  execute(program: Program, options: ExecuteOptions = {}): Execution {
+    check('FuzzTarget.execute', ['program', program, A_PROGRAM], ['options', options, EXECUTE]);
+    const { record = 'pc', settle = false } = options;
+    const { executor } = this.#parts;
+    const { execution, title } = examine(executor, innerProgram(program), record, settle);
+    return executionOf(executor, program.calls, execution, title);
+  }
+
+  /**
+   * Executes programs and records the points that they run, as a trace of `image`: each program is
+   * a test, `program-1` and so on. For reports, exports and comparisons of `kcovbox/coverage`.
+   *
+   * @throws KcovboxError as `execute`.
+   */
+  trace(programs: readonly Program[]): Trace {
+    check('FuzzTarget.trace', ['programs', programs, PROGRAMS]);
+    const { executor } = this.#parts;
+    const builder = new TraceBuilder({ dialect: 'linux', image: this.image.id });
+    const add = (source: number, area: Uint32Array, begin: number, end: number): void => {
+      for (let at = HALVES.pc * (begin + 1); at < HALVES.pc * (end + 1); at += HALVES.pc)
+        builder.pcHalves(source, area[at]!, area[at + 1]!);
+    };
+    let number = 0;
+    for (const [i, program] of programs.entries()) {
+      const test = `program-${i + 1}`;
+      const inner = innerProgram(program);
+      const execution = executor.execute(inner, 'pc', true);
+      for (const [k, called] of execution.calls.entries()) {
+        const thread = called.isSecond ? 2 : 1;
+        const syscall = inner.calls[k]!.type.number;
+        const source = builder.source({ test, process: 1, thread, syscall, call: ++number });
+        const area = executor.recordsOf(called);
+        add(source, area, called.begin, called.end);
+        // A full buffer: the kernel has dropped what came then.
+        if (called.end >= LAYOUT.AREA_WORDS - 1) builder.lost(source, 1);
+      }
+      const deferred = builder.source({ test, context: 'remote' });
+      add(deferred, executor.extra, 0, execution.extra);
+      if (execution.extra >= LAYOUT.EXTRA_WORDS - 1) builder.lost(deferred, 1);
+    }
+    return toTrace(builder.finish());
+  }
+
+  /**
+   * Runs a campaign of `kcovbox fuzz run` in this thread: the same configuration gives the same
+   * corpus and the same finds at the same executions, as with the command and any number of its
+   * workers. The event loop has its turn between batches of 64 executions.
+   *
+   * @throws KcovboxError of kind `input` for a configuration that does not exist, or needs threads
+   *   or faults that the target does not have.
+   */
+  async campaign(options: CampaignOptions): Promise<Campaign> {
+    check('FuzzTarget.campaign', ['options', options, CAMPAIGN]);
+    const { executions, onEpoch, signal } = options;
+    const config = configOf(options);
+    signal?.throwIfAborted();
+    this.#checkHas(config);
+    const { executor, descriptions } = this.#parts;
+    const { conf = 'linux' } = this.#parts.options;
+    const steps = campaignSteps({
+      config: { ...config, failNth: HAS_FAIL_NTH.test(conf) },
+      descriptions: innerDescriptions(descriptions),
+      executor,
+      executions,
+      ...(onEpoch && { epoch: progress => onEpoch(totals(progress)) }),
+    });
+    let step = steps.next();
+    while (!step.done) {
+      await turn();
+      signal?.throwIfAborted();
+      step = steps.next();
+    }
+    const { state, log } = step.value;
+    const read = (text: string): Program => descriptions.program(text);
+    return {
+      ...totals(log.at(-1)!),
+      corpus: state.corpus.map(({ text, execution }) => ({ program: read(text), execution })),
+      finds: [...state.crashes.values()].map(({ title, text, execution }) => ({
+        title,
+        program: read(text),
+        execution,
+      })),
+      bugs: [...state.bugs.values()].map(({ bug, kind, text, execution }) => ({
+        ...{ bug, kind, execution },
+        program: read(text),
+      })),
+      log: log.map(totals),
+    };
+  }
+
+  /** Refuses what the campaign needs and the target does not have. */
+  #checkHas({ schedule, faults }: CampaignConfig): void {
+    const { threads, faultable = [] } = this.#parts.options;
+    if (schedule !== undefined && !threads)
+      throw new KcovboxError('input', 'FuzzTarget.campaign: schedule needs a target with threads');
+    const known: readonly string[] = faultable;
+    const wrong = faults?.map(parseFaultChoice).find(({ device }) => !known.includes(device));
+    if (wrong)
+      throw new KcovboxError('input', `FuzzTarget.campaign: faults of ${wrong.device} need it as faultable`);
+  }
+}
+
+function configOf({ seed = 1n, settle, ...rest }: CampaignOptions): CampaignConfig {
+  const { calls, comparisons, schedule, faults } = rest;
+  const parsed = campaignConfig.safeParse({
+    ...{ calls, comparisons, schedule, faults },
+    seed: `0x${seed.toString(16)}`,
+    settles: settle,
+    budget: budgetOf('own'),
+  });
+  if (!parsed.success) throw new KcovboxError('input', `FuzzTarget.campaign: ${firstIssue(parsed.error)}`);
+  return parsed.data;
+}
+
+const totals = ({
+  executions,
+  instructions,
+  covered,
+  corpus,
+  crashes,
+}: {
+  readonly executions: number;
+  readonly instructions: number;
+  readonly covered: number;
+  readonly corpus: number;
+  readonly crashes: number;
+}): CampaignProgress => ({ executions, instructions, edges: covered, programs: corpus, crashes });
+
+/**
+ * Builds what is missing and boots the guest to the snapshot from which programs are executed. The
+ * kernel of `linux` travels in the package; other configurations need clang 16 or newer.
+ *
+ * @throws KcovboxError of kind `toolchain` if the configuration does not exist or does not build;
+ *   of kind `input` for description files that cannot be read; of kind `machine` if the guest does
+ *   not come to its program.
+ */
+export const fuzzTarget = (options: FuzzTargetOptions = {}): Promise<FuzzTarget> =>
+  guarded(async () => {
+    check('fuzzTarget', ['options', options, TARGET]);
+    const { describe, threads: hasThreads = false, onMessage: say, ...rest } = options;
+    const descriptions = kernelDescriptions(describe);
+    const target = await prepareTarget({ ...rest, hasThreads, say });
+    const { kernel } = target.images;
+    const executor = openTarget(target, { canaries: findCanaries(kernel) });
+    return toTarget({ executor, descriptions, kernel, options });
+  });
