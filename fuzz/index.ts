@@ -27,6 +27,7 @@ export {
 export { LAYOUT, MARK, type TargetKind } from './executor/layout.ts';
 export { HALVES } from './executor/records.ts';
 export { titleOf, violationTitle } from './executor/title.ts';
+export { smallCover } from './guide/cover.ts';
 export { covered, NumberSet } from './guide/edges.ts';
 export { comparisonsOf } from './guide/hints.ts';
 export { type Step, steps } from './guide/steps.ts';

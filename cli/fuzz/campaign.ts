@@ -105,7 +105,7 @@ export function workerData(stored: Stored, engine: RunOptions['engine']): Worker
   return { machine, devices, kernel, kind, config, canaries, texts };
 }
 
-function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
+export function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
   const { batches } = stored.manifest.config;
   return new Pool(workerData(stored, engine), stored.descriptions, Math.min(jobs, batches));
 }
@@ -173,15 +173,18 @@ function bugSummary(epochs: Stored['epochs'], all: number): string {
   return `of ${all} historical bugs: ${reached} reached, ${triggered.length} triggered\n${rows.join('')}`;
 }
 
+/** The elements of its coverage. */
+export const coveredWhat = ({ manifest }: Pick<Stored, 'manifest'>): string =>
+  manifest.config.signal === 'edge' ? 'edges' : 'points';
+
 /** The same for every run of the campaign. */
 function summary({ epochs, manifest }: Stored): string {
   const executions = epochs.length * epochSize(manifest.config);
   const programs = epochs.reduce((sum, { entries }) => sum + entries.length, 0);
   const crashes = epochs.flatMap(epoch => epoch.crashes);
   const rows = crashes.map(({ title, execution }) => `  at execution ${execution}: ${visible(title)}\n`);
-  const what = manifest.config.signal === 'edge' ? 'edges' : 'points';
   return (
-    `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${what}, ${programs} programs, ` +
+    `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${coveredWhat({ manifest })}, ${programs} programs, ` +
     `${crashes.length} crashes\n${rows.join('')}${manifest.canaries ? bugSummary(epochs, manifest.canaries.rows) : ''}`
   );
 }

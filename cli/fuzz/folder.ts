@@ -209,13 +209,16 @@ export function appendEpoch(stored: Stored, epoch: CampaignEpoch, corpus: number
 /** When a run ends. */
 export const finishFolder = (stored: Stored): void => writeCoverage(stored);
 
+/** The file of the n-th program of a corpus, from 0 on. */
+export const entryName = (n: number): string => `${String(n + 1).padStart(6, '0')}.txt`;
+
 function writeEntries(stored: Stored, epoch: CampaignEpoch, from: number): number {
   const corpus = join(stored.path, 'corpus');
   makeFolders(corpus);
   let count = from;
   const files = new Map<string, string>();
   for (const { text } of epoch.entries) {
-    const name = `${String(++count).padStart(6, '0')}.txt`;
+    const name = entryName(count++);
     if (!existsSync(join(corpus, name))) files.set(name, text);
   }
   if (files.size > 0) writeFiles(corpus, files);

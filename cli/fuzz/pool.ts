@@ -25,15 +25,22 @@ export class Pool {
     this.#threads.tell({ kind: 'epoch', result });
   }
 
-  /** Takes over epochs of the journal: the programs that they kept are executed again. */
-  async recall(epochs: readonly CampaignEpoch[]): Promise<void> {
-    const texts = epochs.flatMap(({ entries }) => entries.map(({ text }) => text));
+  /** All that each of these programs covers. */
+  async #covered(texts: readonly string[]): Promise<(readonly number[])[]> {
     const size = Math.max(1, Math.ceil(texts.length / (4 * this.#threads.count)));
     const tasks: Task[] = [];
     for (let from = 0; from < texts.length; from += size)
       tasks.push({ kind: 'cover', texts: texts.slice(from, from + size) });
     const answers = tasks.length > 0 ? await this.#threads.share(tasks) : [];
-    const elements = answers.flatMap(answer => (answer.kind === 'cover' ? answer.elements : []));
+    return answers.flatMap(answer => (answer.kind === 'cover' ? answer.elements : []));
+  }
+
+  /**
+   * Takes over epochs of the journal: the programs that they kept are executed again. Answers with
+   * all that each of them covers.
+   */
+  async recall(epochs: readonly CampaignEpoch[]): Promise<readonly (readonly number[])[]> {
+    const elements = await this.#covered(epochs.flatMap(({ entries }) => entries.map(({ text }) => text)));
     let at = 0;
     for (const { entries, covered, ...epoch } of epochs) {
       const covering = entries.map(entry => ({ ...entry, elements: elements[at++]! }));
@@ -43,6 +50,7 @@ export class Pool {
           `epoch ${epoch.epoch}: the corpus covers ${this.state.covered.size} elements, and ${covered} by the journal`,
         );
     }
+    return elements;
   }
 
   /** Runs the next epoch. */

@@ -4,6 +4,7 @@ import { parseFaultChoice, scheduleText } from '../../emulator/index.ts';
 import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
+import { type MinimizeOptions, minimizeCorpus } from '../fuzz/minimize.ts';
 import { reproduce } from '../fuzz/repro.ts';
 import { jobsOption } from '../io/jobs.ts';
 import { repeated } from '../io/repeated.ts';
@@ -138,6 +139,25 @@ function addVerify(command: Command): void {
     });
 }
 
+function addMinimize(command: Command): void {
+  command
+    .description('copy few programs of a campaign that cover what all of them cover')
+    .argument('<dir>', 'folder of the campaign')
+    .requiredOption('-o, --output <dir>', 'new folder for the programs')
+    .addOption(jobsOption())
+    .addOption(engineOption())
+    .addHelpText(
+      'after',
+      '\nThe programs are executed again. The one that adds most is taken first, of equal ones the shortest; none\n' +
+        'of those that are copied can be left out. They keep their names. The campaign does not change.\n' +
+        'Examples:\n  kcovbox fuzz minimize campaign -o small\n' +
+        '  kcovbox fuzz exec --functions small/000001.txt',
+    )
+    .action(async (path: string, options: MinimizeOptions) => {
+      process.exitCode = await minimizeCorpus(path, options);
+    });
+}
+
 function addBench(command: Command): void {
   withKernel(command)
     .description('measure executions of five-call programs: target and reset time, pages, stability')
@@ -220,6 +240,7 @@ export function register(program: Command): void {
   addRun(fuzz.command('run'));
   addVerify(fuzz.command('verify'));
   addRepro(fuzz.command('repro'));
+  addMinimize(fuzz.command('minimize'));
   addExec(fuzz.command('exec'));
   addBench(fuzz.command('bench'));
 }

@@ -131,6 +131,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'fuzz run': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
   'fuzz verify': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
   'fuzz repro': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
+  'fuzz minimize': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
   'fuzz exec': { args: ['p.txt'] },
   'fuzz bench': { args: [], leftOut: 'it measures; fuzz.guest.test.ts runs it' },
   'experiment plan': { args: ['e.yaml'] },

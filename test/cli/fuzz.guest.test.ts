@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fuzzTarget } from '../../library/node.ts';
 import { SCHEMAS } from '../../run/schemas.ts';
 import { COMMAND, isOneLine, kcovbox, kcovboxLines, type Ran, withoutProgress } from '../support/command.ts';
 import { otherNodeVersions } from '../support/nodes.ts';
@@ -169,6 +170,63 @@ describe('one campaign', () => {
       JSON.parse(cli('verify', '--sample', '1', '--json', 'one').stdout),
     );
     expect(json).toMatchObject({ epochs: 2, repeated: [expect.any(Number)], differs: null });
+  });
+});
+
+describe('a small corpus', () => {
+  /** A copy of the campaign of above with another journal. */
+  function copyWith(dir: string, change: (journal: string) => string): void {
+    cpSync(join(cwd, 'one'), join(cwd, dir), { recursive: true });
+    const journal = join(cwd, dir, 'epochs.jsonl');
+    writeFileSync(journal, change(readFileSync(journal, 'utf8')));
+  }
+
+  test('covers what the whole one covers, under the same names, with any number of workers', async () => {
+    const { status, stdout, stderr } = cli('minimize', '-j', '1', 'one', '-o', 'small');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const [, few, all, edges] = /^(\d+) of (\d+) programs cover the same (\d+) edges\n$/.exec(stdout)!;
+    const names = readdirSync(join(cwd, 'small'));
+    expect([names.length, readdirSync(join(cwd, 'one', 'corpus')).length]).toEqual([
+      Number(few),
+      Number(all),
+    ]);
+    expect(names.length).toBeLessThan(Number(all));
+    // Edges as the executions show them, counted here: of each call, and of deferred work.
+    const target = await fuzzTarget();
+    const covers = (name: string): string[] => {
+      const { calls, deferred } = target.execute(
+        target.descriptions.program(readFileSync(join(cwd, 'one', 'corpus', name), 'utf8')),
+      );
+      return [...calls.map(({ pcs }) => pcs), deferred].flatMap(pcs =>
+        [...pcs].map((pc, n) => `${pcs[n - 1] ?? ''} ${pc}`),
+      );
+    };
+    expect(new Set(names.flatMap(covers)).size).toBe(Number(edges));
+    for (const name of names)
+      expect(readFileSync(join(cwd, 'small', name), 'utf8')).toBe(
+        readFileSync(join(cwd, 'one', 'corpus', name), 'utf8'),
+      );
+    cli('minimize', '-j', '3', '--engine', 'interp', 'one', '-o', 'same');
+    expect(contents('same')).toEqual(contents('small'));
+  });
+
+  test('is refused where it cannot be had', () => {
+    expect(cli('minimize', 'one', '-o', 'small')).toMatchObject({
+      status: 125,
+      stderr: 'kcovbox: fuzz minimize: small is not empty; give a new folder with -o\n',
+    });
+    copyWith('empty', () => '');
+    expect(cli('minimize', 'empty', '-o', 'none')).toMatchObject({
+      status: 125,
+      stderr: 'kcovbox: fuzz minimize empty: the campaign has no programs yet\n',
+    });
+    copyWith('lies', journal => journal.replace(/"covered":\d+/, '"covered":7'));
+    const lies = cli('minimize', 'lies', '-o', 'none');
+    expect(lies.status).not.toBe(0);
+    expect(withoutProgress(lies.stderr)).toMatch(
+      /^kcovbox: epoch 0: the corpus covers \d+ elements, and 7 by the journal\n$/,
+    );
+    expect(existsSync(join(cwd, 'none'))).toBe(false);
   });
 });
 
