@@ -55,7 +55,7 @@ export interface Execution {
   readonly mode: Mode;
   /** Records of deferred work that the calls caused: points only. */
   readonly extra: number;
-  /** Instructions and exceptions. */
+  /** Instructions and exceptions; where the guest boots for each program, with those of its boot. */
   readonly units: number;
   readonly console: string;
   /** Faults of the program that have happened. */
@@ -111,6 +111,8 @@ export class Executor {
   readonly #kind: TargetKind;
   readonly #budget: number;
   readonly #reset: 'snapshot' | 'boot';
+  /** Units at which the guest begins to boot. */
+  readonly #powerOn: number;
   readonly #base: ReturnType<Machine['snapshot']>;
   readonly #control: readonly number[];
   /** Of the second thread; undefined: the agent has none. */
@@ -140,6 +142,7 @@ export class Executor {
         if (this.#printed < CONSOLE_MAX) this.#console[this.#printed++] = byte;
       },
     });
+    this.#powerOn = this.machine.spent;
     const atPowerOn = reset === 'boot' ? this.machine.snapshot() : undefined;
     this.#boot();
     const m = this.machine;
@@ -260,7 +263,7 @@ export class Executor {
     for (const layer of layers.values()) layer.arm(faults);
     this.#isDirty = true;
     this.executions++;
-    const before = m.spent;
+    const before = this.#reset === 'boot' ? this.#powerOn : m.spent;
     const end = other ? this.#race(program) : this.#runTo(MARK.DONE, program, false);
     m.stopsAtMark = undefined;
     this.#records.collect(mode);

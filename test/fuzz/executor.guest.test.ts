@@ -93,6 +93,21 @@ it('the records of each call are those that the device reported during that call
   expect(records).toBeGreaterThan(10_000);
 });
 
+it('without snapshots an execution is the same, and its instructions are with those of the boot', async () => {
+  const target = await prepareTarget({ engine: 'jit' });
+  const booting = openTarget(target, { reset: 'boot' });
+  const program = parseProgram('pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"abc", 0x3)\n', descriptions);
+  // The agent is where a snapshot would be.
+  const boot = booting.machine.spent;
+  expect(boot).toBeGreaterThan(100_000);
+  const [first, wanted] = [booting.execute(program), compiled.execute(program)];
+  const records = byCall(booting, first);
+  expect(records).toEqual(byCall(compiled, wanted));
+  expect(first.units).toBe(boot + wanted.units);
+  const again = booting.execute(program);
+  expect([again.units, byCall(booting, again)]).toEqual([first.units, records]);
+});
+
 it('calls behind a fork are seen, and those of a child are not', () => {
   const program = parseProgram('clone$fork(0x11, 0x0, 0x0, 0x0, 0x0)\ngetpid()\n', descriptions);
   const { calls, end } = compiled.execute(program);
