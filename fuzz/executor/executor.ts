@@ -55,7 +55,7 @@ export interface Execution {
   readonly mode: Mode;
   /** Records of deferred work that the calls caused: points only. */
   readonly extra: number;
-  /** Instructions and exceptions; where the guest boots for each program, with those of its boot. */
+  /** Instructions and exceptions; with those of its boot if the guest boots for each program. */
   readonly units: number;
   readonly console: string;
   /** Faults of the program that have happened. */
