@@ -19,12 +19,14 @@ import { type GuestImages, type GuestOptions, packProgram, prepareGuest } from '
 import { readInput } from '../input.ts';
 import { deviceOptions, imageOptions } from '../machine.ts';
 import { EXECUTABLE } from '../program.ts';
-
-/**
- * Enough for the kernel with all its checks. A call that touches all of it must not look like one
- * that hangs (BUDGET in fuzz/executor/executor.ts).
- */
-const RAM_BYTES = 32 * 2 ** 20;
+import {
+  faultOptions,
+  OTHER_RAM_BYTES,
+  SHAPES,
+  XV6_ICOUNT,
+  XV6_RAM_BYTES,
+  xv6Machine,
+} from './target-machine.ts';
 
 /** Names of configurations in which allocations can fail. */
 export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
@@ -34,32 +36,11 @@ export const THREADS = '-DTHREADS';
 /** Of the agent of another Linux. */
 const OTHER_LINUX = '-DOTHER_LINUX';
 
-/** Of a user's program, which may allocate. */
-const HARNESS_RAM_BYTES = 64 * 2 ** 20;
-/** Another Linux needs more, and is built with what it needs for its tables. */
-export const OTHER_RAM_BYTES = 128 * 2 ** 20;
 /**
  * The console is the board's; messages of the boot are not of interest; a panic restarts the
  * machine, which is how the host sees it. No address is random, as far as the kernel lets us say.
  */
 const OTHER_WORDS = 'console=ttyS0 quiet panic=-1 nokaslr rdinit=/bin/init';
-
-type Shape = Pick<MachineOptions, 'ramBytes' | 'harts'>;
-
-const shapeOf = (hasThreads: boolean): Shape => ({ ramBytes: RAM_BYTES, harts: hasThreads ? 2 : 1 });
-/** Its kernel is compiled for this. */
-const XV6_RAM_BYTES = 128 * 2 ** 20;
-/**
- * 2^N ns for each instruction: a tick of xv6's timer, 0.1 s, is then 780,000 of them, which is what
- * sleeping costs, because xv6's scheduler never stops looking for work.
- */
-const XV6_ICOUNT = 7;
-
-const SHAPES: Record<Exclude<TargetKind, 'xv6'>, (hasThreads: boolean) => Shape> = {
-  own: shapeOf,
-  other: () => ({ ramBytes: OTHER_RAM_BYTES, harts: 1 }),
-  harness: () => ({ ramBytes: HARNESS_RAM_BYTES, harts: 1 }),
-};
 
 export interface TargetOptions {
   /** Kernel configuration, which begins with linux; default: linux. */
@@ -89,9 +70,6 @@ export interface Target<Images = GuestImages> {
 const fileOf = (name: string): string => join(packageRoot(), 'guest-programs', 'fuzz', name);
 const agentFile = (): string => fileOf('agent.c');
 
-const faultOptions = (names: readonly string[] = []): Pick<MachineOptions, 'faultable'> =>
-  names.length > 0 ? { faultable: names } : {};
-
 /** Builds what is missing. Errors: as `prepareGuest`. */
 export async function prepareTarget(options: TargetOptions = {}): Promise<Target> {
   const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, devices, drivers, say } = options;
@@ -111,7 +89,7 @@ export async function prepareTarget(options: TargetOptions = {}): Promise<Target
   });
   const machine = {
     ...imageOptions(images),
-    ...shapeOf(hasThreads),
+    ...SHAPES.own(hasThreads),
     engine,
     ...deviceOptions(images, devices),
     ...faultOptions(options.faultable),
@@ -194,18 +172,6 @@ export interface Xv6Options extends Pick<TargetOptions, 'engine'> {
   readonly xv6: string;
 }
 
-/** The machine for a kernel and a disk of xv6, as its Makefile has it. */
-const xv6Machine = (kernel: Uint8Array, disk: Uint8Array): MachineOptions => ({
-  kernel: { name: 'kernel', bytes: kernel },
-  bios: 'none',
-  ramBytes: XV6_RAM_BYTES,
-  harts: 1,
-  virtio: [{ kind: 'blk', slot: 0, image: disk }],
-  virtioLegacy: false,
-  kcov: 'off',
-  icountShift: XV6_ICOUNT,
-});
-
 /** The words of `kcovbox boot` for such a machine with these files. */
 export const xv6Words = (kernel: string, disk: string): string[] => [
   ...['boot', '-bios', 'none', '-kernel', kernel, '-m', `${XV6_RAM_BYTES / 2 ** 20}M`, '-smp', '1'],
@@ -234,28 +200,6 @@ export async function otherInitrd(path: string): Promise<Uint8Array> {
   const files = [{ path: 'bin/repro', mode: EXECUTABLE, data: program }];
   const { initrd } = await packProgram(fileOf('other-init.c'), { dialect: 'linux', name: 'init', files });
   return initrd;
-}
-
-/** A target as files have kept it. */
-export interface StoredTarget {
-  readonly kernel: Uint8Array;
-  /** Of xv6: the disk. */
-  readonly initrd: Uint8Array;
-  readonly append: string;
-  readonly tail: string;
-  readonly hasThreads: boolean;
-  readonly kind: TargetKind;
-  readonly faultable?: readonly string[] | undefined;
-}
-
-/** Its machine, without devices of the user's own. */
-export function targetMachine(
-  { kernel, initrd, append, tail, hasThreads, kind, faultable }: StoredTarget,
-  engine: NonNullable<TargetOptions['engine']>,
-): MachineOptions {
-  if (kind === 'xv6') return { ...xv6Machine(kernel, initrd), engine };
-  const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
-  return { ...imageOptions(images), ...SHAPES[kind](hasThreads), engine, ...faultOptions(faultable) };
 }
 
 /** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */

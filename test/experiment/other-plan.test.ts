@@ -13,7 +13,7 @@ import {
 import { experimentPlan, type FuzzPlan, type PlannedOther } from '../../experiment/schema.ts';
 import { campaignConfig } from '../../fuzz/index.ts';
 import { describedMachine, describeTarget } from '../../host/fuzz/boot-target.ts';
-import { targetMachine } from '../../host/fuzz/target.ts';
+import { targetMachine } from '../../host/fuzz/target-machine.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { sha256 } from '../../toolchain/index.ts';
 
