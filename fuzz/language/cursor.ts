@@ -10,7 +10,7 @@ export interface Cursor {
   sees(text: string): boolean;
   word(): string;
   number(): bigint;
-  /** In quotes; \xNN stands for a byte, so a character is one byte. */
+  /** In quotes, ASCII; \xNN stands for a byte, so a character of the result is one byte. */
   string(): string;
   end(): void;
   error(why: string): FuzzError;
@@ -18,7 +18,13 @@ export interface Cursor {
 
 const WORD = /[A-Za-z_][\w$]*/y;
 const NUMBER = /-?(?:0x[0-9a-fA-F]+|\d+)/y;
+const NO_ASCII = /[^\0-\x7f]/u;
 const STRING = /"((?:[^"\\]|\\x[0-9a-f]{2}|\\["\\])*)"/y;
+
+/** Most characters of a name: the journal of a campaign names calls. */
+export const NAME_MAX = 64;
+/** Characters of a text in a message. */
+const SHOWN_MAX = 20;
 
 /** `where`: of the line, for errors. */
 export function cursorOver(text: string, where: string): Cursor {
@@ -34,7 +40,8 @@ export function cursorOver(text: string, where: string): Cursor {
     return found ?? undefined;
   };
   const error = (why: string): FuzzError => new FuzzError(`${where}: ${why}`);
-  const near = (): string => (at < text.length ? `"${text.slice(at, at + 20)}"` : 'the end of the line');
+  const near = (): string =>
+    at < text.length ? JSON.stringify(text.slice(at, at + SHOWN_MAX)) : 'the end of the line';
   const sees = (wanted: string): boolean => {
     skip();
     return text.startsWith(wanted, at);
@@ -53,6 +60,8 @@ export function cursorOver(text: string, where: string): Cursor {
     word() {
       const found = match(WORD);
       if (!found) throw error(`a name was expected at ${near()}`);
+      if (found[0].length > NAME_MAX)
+        throw error(`"${found[0].slice(0, SHOWN_MAX)}" goes on: a name has at most ${NAME_MAX} characters`);
       return found[0];
     },
     number() {
@@ -60,12 +69,14 @@ export function cursorOver(text: string, where: string): Cursor {
       if (!found) throw error(`a number was expected at ${near()}`);
       const isNegative = found[0].startsWith('-');
       const size = BigInt(isNegative ? found[0].slice(1) : found[0]);
-      if (size >= 1n << 64n) throw error(`${found[0]} has more than 64 bits`);
+      if (size >= 1n << 64n) throw error(`${found[0].slice(0, SHOWN_MAX)} has more than 64 bits`);
       return isNegative ? -size : size;
     },
     string() {
       const found = match(STRING);
       if (!found) throw error(`a text in quotes was expected at ${near()}`);
+      const other = NO_ASCII.exec(found[1]!)?.[0];
+      if (other) throw error(`${JSON.stringify(other)} is not ASCII: write its bytes as \\xNN`);
       return found[1]!.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex?: string, plain?: string) =>
         hex === undefined ? plain! : String.fromCharCode(Number.parseInt(hex, 16)),
       );

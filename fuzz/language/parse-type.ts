@@ -1,5 +1,6 @@
 // Types in descriptions.
 import type { Cursor } from './cursor.ts';
+import { checkDepth } from './measure.ts';
 import type { Direction, FlagSet, Resource, StringSet, Struct, Type, Width } from './types.ts';
 
 /** Names that are declared so far. */
@@ -19,12 +20,13 @@ const DIRECTIONS: Readonly<Record<string, Direction>> = { ptr: 'in', out: 'out',
  * ptr, out, inout, each with ? where NULL is usual, TYPE; string SET; bytes[LOW:HIGH];
  * array[LOW:HIGH] TYPE; vma; STRUCT
  */
-export function parseType(c: Cursor, scope: TypeScope): Type {
+export function parseType(c: Cursor, scope: TypeScope, depth = 0): Type {
+  checkDepth(c, depth);
   const word = c.word();
   const direction = Object.hasOwn(DIRECTIONS, word) ? DIRECTIONS[word] : undefined;
   if (direction) {
     const optional = c.has('?');
-    return { kind: 'pointer', direction, optional, to: parseType(c, scope) };
+    return { kind: 'pointer', direction, optional, to: parseType(c, scope, depth + 1) };
   }
   const sized = /^(int|flags|len|count)(8|16|32|64)$/.exec(word);
   if (sized) return parseSized(c, scope, sized[1]!, (Number(sized[2]) / 8) as Width);
@@ -37,7 +39,7 @@ export function parseType(c: Cursor, scope: TypeScope): Type {
       return { kind: 'bytes', ...range(c) };
     case 'array': {
       const { low, high } = range(c);
-      return { kind: 'array', low, high, of: parseType(c, scope) };
+      return { kind: 'array', low, high, of: parseType(c, scope, depth + 1) };
     }
   }
   const resource = scope.resources.get(word);

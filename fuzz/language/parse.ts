@@ -1,6 +1,7 @@
 // The description language. A description is lines of text; docs/fuzzing.md has the grammar.
 
 import { type Cursor, cursorOver } from './cursor.ts';
+import { checkSize } from './measure.ts';
 import { parseType, type TypeScope } from './parse-type.ts';
 import type { SyscallRow } from './syscalls.ts';
 import {
@@ -21,8 +22,8 @@ export interface Source {
   readonly text: string;
 }
 
-/** The journal of a campaign names calls. */
-const NAME_MAX = 64;
+/** Most characters of a description file. */
+const TEXT_MAX = 1 << 20;
 
 /** Calls that a program must not make: they end, replace or confuse the agent. */
 const NEVER = new Set(['exit', 'exit_group', 'rt_sigreturn', 'reboot', 'execve', 'execveat']);
@@ -42,6 +43,7 @@ class Parser implements TypeScope {
   }
 
   source({ name, text }: Source): void {
+    if (text.length > TEXT_MAX) throw new FuzzError(`${name}: more than ${TEXT_MAX} characters`);
     const lines = joined(text, name);
     for (const { text, line } of lines) {
       const c = cursorOver(text, `${name}:${line}`);
@@ -137,23 +139,24 @@ class Parser implements TypeScope {
 
   #fields(c: Cursor, close: string): Field[] {
     const fields: Field[] = [];
+    const names = new Set<string>();
     while (!c.has(close)) {
       if (fields.length > 0) c.take(',');
       const name = c.word();
-      if (fields.some(field => field.name === name)) throw c.error(`there are two fields "${name}"`);
+      if (names.has(name)) throw c.error(`there are two fields "${name}"`);
+      names.add(name);
       c.take(':');
       fields.push({ name, type: parseType(c, this) });
     }
     for (const { type } of fields)
-      if (type.kind === 'len' && !fields.some(({ name }) => name === type.of))
+      if (type.kind === 'len' && !names.has(type.of))
         throw c.error(`len ${type.of}: there is no field "${type.of}" beside it`);
+    checkSize(c, fields);
     return fields;
   }
 
   #fresh(c: Cursor, known: ReadonlyMap<string, unknown>): string {
     const name = c.word();
-    if (name.length > NAME_MAX)
-      throw c.error(`"${name.slice(0, NAME_MAX)}" goes on: a name has at most ${NAME_MAX} characters`);
     if (known.has(name)) throw c.error(`"${name}" is declared twice`);
     return name;
   }

@@ -1,6 +1,7 @@
 // The kernel's own table of system calls: the lines SYSCALL(number, name, arguments) of its
 // syscalls.def files. Descriptions add types to these; a call without a description gets arguments
 // of unknown type, so that no call of the kernel is left out unseen.
+import { NAME_MAX } from './cursor.ts';
 import { FuzzError } from './types.ts';
 
 export interface SyscallRow {
@@ -9,11 +10,23 @@ export interface SyscallRow {
   readonly args: number;
 }
 
-/** Errors: FuzzError when a name stands in two rows. */
+/** Arguments of a system call: registers a0 to a5. */
+const ARGS_MAX = 6;
+const NUMBER_MAX = 0x7fff_ffff;
+const NAME = new RegExp(`^[A-Za-z_]\\w{0,${NAME_MAX - 1}}$`);
+
+/** Errors: FuzzError for a row that no kernel has, and when a name stands in two rows. */
 export function parseSyscalls(texts: readonly string[]): Map<string, SyscallRow> {
   const rows = new Map<string, SyscallRow>();
   for (const text of texts)
     for (const [, number, name, args] of text.matchAll(/^SYSCALL\((\d+), (\w+), (\d)\)/gm)) {
+      const shown = name!.slice(0, NAME_MAX);
+      if (!NAME.test(name!))
+        throw new FuzzError(`system call ${shown}: a name is one in C, of at most ${NAME_MAX} characters`);
+      if (Number(args) > ARGS_MAX)
+        throw new FuzzError(`system call ${shown}: ${args} arguments, ${ARGS_MAX} are possible`);
+      if (Number(number) > NUMBER_MAX)
+        throw new FuzzError(`system call ${shown}: its number is above ${NUMBER_MAX}`);
       if (rows.has(name!)) throw new FuzzError(`system call ${name} stands in two tables`);
       rows.set(name!, { number: Number(number), name: name!, args: Number(args) });
     }

@@ -1,5 +1,6 @@
 // New calls and programs. A resource that a call takes is made by an earlier call of the program,
 // or by a call that is put in front of it, as far as possible.
+import { MORE_ITEMS } from '../language/measure.ts';
 import {
   type CallType,
   type Descriptions,
@@ -215,7 +216,7 @@ export class Generator {
           items: type.struct.fields.map(field => this.#arg(program, at, field.type, direction)),
         };
       case 'array': {
-        const count = type.low + random.below(Math.min(type.high - type.low, 6) + 1);
+        const count = type.low + random.below(Math.min(type.high - type.low, MORE_ITEMS) + 1);
         const items = Array.from({ length: count }, () => this.#arg(program, at, type.of, direction));
         return { kind: 'group', items };
       }

@@ -40,6 +40,8 @@ const key = (call: number, out: number): string => `${call}.${out}`;
 /** Most bytes of a program's text. */
 const TEXT_MAX = 1 << 20;
 const BYTES_MAX = 1 << 16;
+/** Most characters of a line about all of a program. */
+const WHOLE_MAX = 1000;
 /** Characters of a line in a message. */
 const LINE_MAX = 80;
 
@@ -156,6 +158,7 @@ class Reader {
   /** A line about all of the program. */
   whole(text: string, where: string): void {
     const line = text.trim();
+    if (line.length > WHOLE_MAX) throw new FuzzError(`${where}: more than ${WHOLE_MAX} characters`);
     const fault = /^!fault (.*)$/.exec(line)?.[1];
     if (fault !== undefined) this.#addFaults(fault, where);
     else if (line.startsWith('!schedule')) this.#order(line, where);

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { CALL_FORKS, CONTROL, LAYOUT, MARK, OP, XV6 } from '../../fuzz/executor/layout.ts';
 import { parseDescriptions } from '../../fuzz/language/parse.ts';
 import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
+import { FuzzError } from '../../fuzz/language/types.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { ROOT } from '../support/command.ts';
 
@@ -36,6 +37,20 @@ it('the package describes most of the calls', () => {
   expect(plain.map(({ name }) => name)).toEqual([]);
 });
 
+function refusal(body: () => unknown): FuzzError {
+  try {
+    body();
+  } catch (error) {
+    expect(error).toBeInstanceOf(FuzzError);
+    return error as FuzzError;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** A first line and a hundred that follow from it. */
+const nest = (first: string, next: (n: number) => string): string =>
+  [first, ...Array.from({ length: 100 }, (_, i) => next(i + 1))].join('\n');
+
 it('a wrong description is refused with file, line and reason', () => {
   const wrong: readonly [string, RegExp][] = [
     ['thing x', /d.kd:1: "thing" begins no declaration/],
@@ -52,8 +67,41 @@ it('a wrong description is refused with file, line and reason', () => {
     ['call close() -> fd', /no resource "fd"/],
     ['flags f = A 1\nflags f = B 2', /d.kd:2: "f" is declared twice/],
     [' x', /d.kd:1: the line continues nothing/],
+    ['strings s = "\u20ac"', /d.kd:1: "\u20ac" is not ASCII: write its bytes as \\xNN/],
+    ['resource r: int8 \u001b[2J', /d.kd:1: "\\u001b\[2J" is too much/],
+    // Whatever is too long, too deep or too large: one short line, at once.
+    ['x'.repeat(1e6), /d.kd:1: "x{20}" goes on: a name has at most 64 characters/],
+    [`resource r: int8 = ${'9'.repeat(1e6)}`, /d.kd:1: 9{20} has more than 64 bits/],
+    [`call close(a: ${'ptr '.repeat(2e5)}int8)`, /more than 32 pointers, arrays and structs in one another/],
+    [nest('struct s0 { a: int8 }', n => `struct s${n} { a: s${n - 1} }`), /d.kd:34: more than 32 pointers/],
+    [
+      nest('struct s0 { a: int8 }', n => `struct s${n} { a: s${n - 1}, b: s${n - 1} }`),
+      /d.kd:17: up to 196607/,
+    ],
+    ['call close(a: ptr array[200] array[200] array[20] int8)', /up to 840203 numbers and bytes: 131072 are/],
+    [
+      `struct s { ${Array.from({ length: 6e4 }, (_, i) => `f${i}: int8`).join()}, f0: int8 }`,
+      /two fields "f0"/,
+    ],
+    [`# ${' '.repeat(2 ** 20)}`, /^d.kd: more than 1048576 characters$/],
   ];
-  for (const [text, reason] of wrong) expect(() => parse(text), text).toThrow(reason);
+  for (const [text, reason] of wrong) {
+    const begun = performance.now();
+    const error = refusal(() => parse(text));
+    expect(error.message).toMatch(reason);
+    expect(error.message.length).toBeLessThan(200);
+    expect(performance.now() - begun, reason.source).toBeLessThan(5000);
+  }
+});
+
+it('a row of the table that no kernel has is refused', () => {
+  const wrong: readonly [string, RegExp][] = [
+    ['SYSCALL(1, a, 7)', /^system call a: 7 arguments, 6 are possible$/],
+    ['SYSCALL(2147483648, a, 1)', /^system call a: its number is above 2147483647$/],
+    ['SYSCALL(1, 9a, 1)', /^system call 9a: a name is one in C, of at most 64 characters$/],
+    [`SYSCALL(1, ${'a'.repeat(1e6)}, 1)`, /^system call a{64}: a name is one in C/],
+  ];
+  for (const [text, reason] of wrong) expect(refusal(() => parseSyscalls([text])).message).toMatch(reason);
 });
 
 it('agent.c and the host have the same numbers', () => {

@@ -197,8 +197,16 @@ it('a wrong text is refused with its line and the reason', () => {
     ['!fault edu:late@1,late@2,late@3,late@4,late@5,late@6,late@7,late@8,late@9', /at most 8 faults/],
     ['!faults edu', /expected !schedule or !fault, not "!faults edu"/],
     [`${'sync()\n'.repeat(25)}`, /program:25: a program has at most 24 calls/],
+    ['openat(0x0, &"\u20ac\\x00", 0x0)', /program:1: "\u20ac" is not ASCII: write its bytes as \\xNN/],
+    ['sync()\r', /program:1: "\\r" is too much/],
+    ['x'.repeat(1e6), /program:1: "x{20}" goes on: a name has at most 64 characters/],
+    [`close(0x${'f'.repeat(1e6)})`, /program:1: 0xf{18} has more than 64 bits/],
+    [`!fault edu:${'x'.repeat(1e6)}`, /program:1: more than 1000 characters/],
   ];
-  for (const [text, reason] of wrong) expect(() => parseProgram(text, descriptions), text).toThrow(reason);
+  for (const [text, reason] of wrong) {
+    expect(() => parseProgram(text, descriptions)).toThrow(reason);
+    expect(() => parseProgram(text, descriptions)).toThrow(/^\P{Cc}{1,400}$/u);
+  }
 });
 
 it('a pattern of calls matches what the same regular expression does, at any length', () => {
