@@ -4,6 +4,7 @@
 import { type FaultChoice, parseFaultChoice } from '../../emulator/index.ts';
 import type { Canaries } from '../../run/bugs/canaries.ts';
 import type { BugFind } from '../../run/fuzz/schema.ts';
+import { NoRoom } from '../executor/encode.ts';
 import type { Execution, Executor } from '../executor/executor.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
 import { comparisonsOf, constantsOf } from '../guide/hints.ts';
@@ -164,10 +165,13 @@ class Batch {
     );
   }
 
+  /** undefined: the batch has no execution left, or the agent no room for the program. */
   #execute(program: Program, mode: 'pc' | 'cmp' = 'pc'): Pick<Examined, 'execution' | 'title'> | undefined {
     if (this.#left <= 0) return undefined;
     this.#left--;
-    const { execution, title } = this.#examine(program, mode);
+    const examined = this.#examineIfRoom(program, mode);
+    if (!examined) return undefined;
+    const { execution, title } = examined;
     this.#units += execution.units;
     const isNew = this.#isNewCrash(title) || this.#newBugs(execution.bugs).length > 0;
     if (!isNew) return { execution, title };
@@ -176,6 +180,15 @@ class Batch {
     if (title !== undefined && this.#isNewCrash(title)) this.#crash(title, program);
     this.#more++;
     return this.#examine(program, mode);
+  }
+
+  #examineIfRoom(program: Program, mode: 'pc' | 'cmp'): Examined | undefined {
+    try {
+      return this.#examine(program, mode);
+    } catch (error) {
+      if (error instanceof NoRoom) return undefined;
+      throw error;
+    }
   }
 
   #examine(program: Program, mode: 'pc' | 'cmp'): Examined {

@@ -14,6 +14,9 @@ export interface Encoded {
   readonly arena: Uint8Array;
 }
 
+/** The agent has no room for a program. */
+export class NoRoom extends FuzzError {}
+
 const ALIGN = 16;
 const PAGE = 4096;
 /** Type and value of each argument in a register. */
@@ -40,8 +43,7 @@ class Words {
   }
 
   #reserve(count: number): void {
-    if (this.length + count > WORDS_MAX)
-      throw new FuzzError(`the program takes more than ${WORDS_MAX} words`);
+    if (this.length + count > WORDS_MAX) throw new NoRoom(`the program takes more than ${WORDS_MAX} words`);
   }
 
   get view(): BigUint64Array {
@@ -106,7 +108,7 @@ class Encoder {
   program({ calls }: Program, hasThreads: boolean, words: Words, other: Words): void {
     for (const call of calls) for (const arg of call.args) this.#findSlots(arg);
     if (this.slots.length > LAYOUT.MAX_SLOTS || calls.length > LAYOUT.MAX_CALLS)
-      throw new FuzzError(`${calls.length} calls with ${this.slots.length} resources are too many`);
+      throw new NoRoom(`${calls.length} calls with ${this.slots.length} resources are too many`);
     const go = hasThreads ? calls.findIndex(({ thread }) => thread > 0) : -1;
     for (const [index, call] of calls.entries()) {
       if (index === go) words.number(OP.GO);
@@ -150,7 +152,7 @@ class Encoder {
     const pointed = (type: Type, arg: Arg, direction: Direction): bigint => {
       const bytes = sizeOf(type, arg);
       const at = memory.used;
-      if (at + bytes > this.#arena.bytes) throw new FuzzError('the memory of the arguments is full');
+      if (at + bytes > this.#arena.bytes) throw new NoRoom('the memory of the arguments is full');
       memory.used = Math.ceil((at + bytes) / ALIGN) * ALIGN;
       place(type, arg, direction, at);
       return BigInt(this.#arena.at + at);
@@ -203,7 +205,7 @@ export function inputOf({ calls }: Program): Uint8Array {
 
 /**
  * `hasThreads`: the agent has a second thread, which makes its own calls; otherwise one thread
- * makes all calls in their order. Errors: FuzzError when the agent has no room for it.
+ * makes all calls in their order. Errors: NoRoom when the agent has none for it.
  */
 export function encode(program: Program, hasThreads = false, arena = arenaOf('own')): Encoded {
   MEMORY.clear();

@@ -210,6 +210,28 @@ it.each([{}, { schedule: 'rw' }])(
   },
 );
 
+it('a campaign goes on behind programs for which the agent has no room', () => {
+  const { tables, sources } = descriptionTexts();
+  const text =
+    'call write$big(fd: fd, buffer: ptr array[8] bytes[4096], size: len64 buffer)\n' +
+    'call read$huge(fd: fd, buffer: out array[31] bytes[4095], size: len64 buffer)\n';
+  const big = loadDescriptions({ tables, sources: [...sources, { name: 'big.kd', text }] });
+  const generator = new Generator(new Random(1n), new Choice(big, ['write$big']), []);
+  const thrown = Array.from({ length: 20 }, () => {
+    try {
+      compiled.execute(generator.program());
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+  expect(thrown).toContain('the memory of the arguments is full');
+  const config = campaignConfig.parse({ calls: ['write$big', 'read$huge', 'pipe2'], batches: 4 });
+  const { state } = runCampaign({ config, descriptions: big, executor: compiled, executions: 512 });
+  expect(state.corpus.some(({ text }) => text.includes('write$big'))).toBe(true);
+  expect(progressOf(state).executions).toBe(512);
+});
+
 it('names what goes wrong as syzkaller does', async () => {
   const kernel = 'linux+kasan+ubsan+lockdep';
   const executor = openTarget(await prepareTarget({ conf: kernel }));
