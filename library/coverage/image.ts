@@ -53,6 +53,8 @@ type Hooks = 'pc' | 'cmp' | 'none';
 
 /** @internal */
 export let elfOf: (image: Image) => Elf;
+/** Where hooks are called; undefined: the image has none. @internal */
+export let sitesOf: (image: Image) => CallSites | undefined;
 /** @internal */
 export let programOf: (image: Image, hooks: Hooks, selection: Selection) => Program;
 
@@ -65,6 +67,7 @@ export class Image {
 
   static {
     elfOf = image => image.#elf;
+    sitesOf = image => image.#callSites();
     programOf = (image, hooks, selection) => image.#program(hooks, selection);
   }
 

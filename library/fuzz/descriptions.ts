@@ -15,6 +15,13 @@ export interface DescriptionFile {
   readonly text: string;
 }
 
+/** With all its parts: programs are made of them, and callers have them in their hands. */
+function freeze(value: unknown): void {
+  if (!hasParts(value) || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const part of Object.values(value as object)) freeze(part);
+}
+
 /** @internal */
 export let innerDescriptions: (descriptions: Descriptions) => Inner;
 /** @internal */
@@ -29,7 +36,11 @@ export class Descriptions {
 
   static {
     innerDescriptions = descriptions => descriptions.#inner;
-    toDescriptions = inner => new Descriptions(inner);
+    toDescriptions = inner => {
+      // A resource stands behind its parent, so nothing is deep.
+      for (const part of [...inner.resources.values(), ...inner.flags.values(), ...inner.calls]) freeze(part);
+      return new Descriptions(inner);
+    };
   }
 
   private constructor(inner: Inner) {

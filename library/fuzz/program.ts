@@ -12,6 +12,7 @@ import { check } from './checks.ts';
 export let innerProgram: (program: Program) => Inner;
 /** The descriptions that it was made of. @internal */
 export let describedBy: (program: Program) => Descriptions;
+let isProgram: (value: unknown) => boolean;
 /** @internal */
 export let toProgram: (inner: Inner, descriptions: Descriptions) => Program;
 
@@ -24,6 +25,7 @@ export class Program {
   readonly #descriptions: Descriptions;
 
   static {
+    isProgram = value => hasParts(value) && #inner in (value as object);
     innerProgram = program => program.#inner;
     describedBy = program => program.#descriptions;
     toProgram = (inner, descriptions) => new Program(inner, descriptions);
@@ -90,5 +92,6 @@ export class Program {
 /** @internal */
 export const A_PROGRAM = is(
   'a Program: Descriptions.program and a ProgramGenerator make one',
-  value => value instanceof Program,
+  // Not a Proxy of one, and nothing else that only inherits from it.
+  value => isProgram(value),
 );

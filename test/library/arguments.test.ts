@@ -369,6 +369,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'node.FuzzTarget.trace': [
     [() => target.trace(closing as Any), /^FuzzTarget\.trace: programs is an object, expected an array$/],
+    [() => target.trace([bare(fuzz.Program)]), /programs\[0\] is an object, expected a Program: Descri/],
     [() => target.trace([3 as Any]), /programs\[0\] is 3, expected a Program: Descriptions\.program and/],
   ],
   'node.FuzzTarget.campaign': [
@@ -438,6 +439,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'fuzz.ProgramGenerator.program': TAKES_NOTHING,
   'fuzz.ProgramGenerator.mutate': [
+    [() => generator.mutate(bare(fuzz.Program)), /program is an object, expected a Program: Descriptions/],
+    [() => generator.mutate(new Proxy(closing, {})), /program is an object, expected a Program: Descripti/],
     [() => generator.mutate('close(0x5)' as Any), /^ProgramGenerator\.mutate: program is "close\(0x5\)", e/],
     [() => generator.mutate(closing, closing as Any), /others is an object, expected an array$/],
     [() => generator.mutate(others.program('close(0x5)')), /expected a program of the same descriptions; De/],

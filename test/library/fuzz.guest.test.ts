@@ -138,6 +138,34 @@ describe('a target', () => {
     expect(coverage.totals().lines.covered).toBeGreaterThan(100);
   });
 
+  it('a trace has no records that a program has written itself', () => {
+    const { descriptions, image } = target;
+    // The number of records is the first word of kcov's buffer, the points follow.
+    for (const at of ['0x10100000', '0x101001e0', '0x10300000']) {
+      const made = `pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"${'\\xff'.repeat(64)}", 0x40)\nread(r0, ${at}, 0x40)\n`;
+      const trace = target.trace([descriptions.program(made), descriptions.program('getpid()\n')]);
+      expect(trace.lost, at).toBeGreaterThan(0);
+      for (const pc of trace.pcs) expect(image.symbolize(pc)[0]!.function, at).not.toBe('');
+      const coverage = measure(trace, image);
+      expect(coverage.functions().find(({ name }) => name === 'sys_getpid')?.hits).toBe(1);
+    }
+  });
+
+  it('a trace says that a full buffer has dropped records', () => {
+    const text = 'mmap(vma(0), 0x1000000, 0x3, 0x8032, 0xffffffff, 0x0)\n';
+    const program = target.descriptions.program(text);
+    const [call] = target.execute(program).calls;
+    expect(call!.pcs.length).toBeGreaterThan(60_000);
+    expect(target.trace([program]).lost).toBeGreaterThan(0);
+  });
+
+  it('does not follow the options that the caller changes later', async () => {
+    const options: { threads?: boolean } = {};
+    const other = await fuzzTarget(options);
+    options.threads = true;
+    await expect(other.campaign({ executions: 1, schedule: 'rw' })).rejects.toThrow(/a target with threads/);
+  });
+
   it('a campaign ends with its signal, and others between its batches do not change it', async () => {
     const stop = new AbortController();
     const options = { executions: 1024, seed: 5n };
@@ -199,6 +227,26 @@ describe('a target', () => {
     expect(new Set(call!.pcs).size).toBeGreaterThan(20);
     expect(ran.image).toBeInstanceOf(Image);
   });
+});
+
+it('what a caller is given of descriptions changes no program', () => {
+  const descriptions = kernelDescriptions();
+  const program = descriptions.program('openat(0xffffff9c, &"f\\x00", 0x0, 0x0)\n');
+  const before = program.text + program.c();
+  // biome-ignore lint/suspicious/noExplicitAny: what no type checker lets through
+  const call = descriptions.call('openat') as any;
+  const [resource] = descriptions.resources as unknown as { special: bigint[] }[];
+  const [flags] = descriptions.flags as unknown as { values: bigint[] }[];
+  expect(() => {
+    call.number = 1;
+  }).toThrow(TypeError);
+  expect(() => call.args.pop()).toThrow(TypeError);
+  expect(() => {
+    call.args[1].type.to = { kind: 'nothing' };
+  }).toThrow(TypeError);
+  expect(() => resource!.special.push(7n)).toThrow(TypeError);
+  expect(() => flags!.values.push(7n)).toThrow(TypeError);
+  expect(program.text + program.c()).toBe(before);
 });
 
 it('programs of generated seeds: texts read back, changes are well-typed, smaller ones show the same', () => {

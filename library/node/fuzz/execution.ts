@@ -14,7 +14,10 @@ export interface Comparison {
   readonly second: bigint;
 }
 
-/** A call of an execution. */
+/**
+ * A call of an execution. kcov's buffer holds 65,535 points, or 16,383 comparisons, of all calls;
+ * further ones are dropped. It lies in the memory of the program, which can write over it.
+ */
 export interface ExecutedCall {
   /** `openat`, or `fcntl$dupfd`. */
   readonly name: string;

@@ -1,6 +1,6 @@
 // The guest that executes programs, each from the same snapshot, and whole campaigns in it.
 import { setImmediate as turn } from 'node:timers/promises';
-import { TraceBuilder } from '../../../coverage/index.ts';
+import { HOOK_PC, TraceBuilder } from '../../../coverage/index.ts';
 import { hasParts, listOf } from '../../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../../emulator/base/errors.ts';
 import { parseFaultChoice } from '../../../emulator/index.ts';
@@ -14,7 +14,7 @@ import { HAS_FAIL_NTH, openTarget, prepareTarget } from '../../../host/fuzz/targ
 import { findCanaries } from '../../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig } from '../../../run/fuzz/schema.ts';
 import { firstIssue } from '../../../run/issue.ts';
-import { Image } from '../../coverage/image.ts';
+import { Image, sitesOf } from '../../coverage/image.ts';
 import { type Trace, toTrace } from '../../coverage/trace.ts';
 import { type Descriptions, innerDescriptions, toDescriptions } from '../../fuzz/descriptions.ts';
 import { A_PROGRAM, innerProgram, type Program } from '../../fuzz/program.ts';
@@ -66,7 +66,12 @@ interface Parts {
   readonly executor: Executor;
   readonly descriptions: Descriptions;
   readonly kernel: Uint8Array;
-  readonly options: FuzzTargetOptions;
+  /** Of the options, which are the caller's to change. */
+  readonly has: {
+    readonly conf: string;
+    readonly hasThreads: boolean;
+    readonly faultable: readonly string[];
+  };
 }
 
 let toTarget: (parts: Parts) => FuzzTarget;
@@ -115,7 +120,9 @@ export class FuzzTarget {
 
   /**
    * Executes programs and records the points that they run, as a trace of `image`: each program is
-   * a test, `program-1` and so on. For reports, exports and comparisons of `kcovbox/coverage`.
+   * a test, `program-1` and so on. For reports, exports and comparisons of `kcovbox/coverage`. The
+   * trace counts as lost what a full buffer has dropped, and records at no point of the kernel: a
+   * program has written over them.
    *
    * @throws KcovboxError as `execute`.
    */
@@ -123,9 +130,14 @@ export class FuzzTarget {
     check('FuzzTarget.trace', ['programs', programs, PROGRAMS]);
     const { executor } = this.#parts;
     const builder = new TraceBuilder({ dialect: 'linux', image: this.image.id });
+    const sites = sitesOf(this.image);
     const add = (source: number, area: Uint32Array, begin: number, end: number): void => {
-      for (let at = HALVES.pc * (begin + 1); at < HALVES.pc * (end + 1); at += HALVES.pc)
-        builder.pcHalves(source, area[at]!, area[at + 1]!);
+      for (let at = HALVES.pc * (begin + 1); at < HALVES.pc * (end + 1); at += HALVES.pc) {
+        const [low, high] = [area[at]!, area[at + 1]!];
+        const site = sites?.find((high | 0) * 2 ** 32 + low) ?? -1;
+        if (site >= 0 && sites!.hook[site] === HOOK_PC) builder.pcHalves(source, low, high);
+        else builder.lost(source, 1);
+      }
     };
     let number = 0;
     for (const [i, program] of programs.entries()) {
@@ -151,7 +163,8 @@ export class FuzzTarget {
   /**
    * Runs a campaign of `kcovbox fuzz run` in this thread: the same configuration gives the same
    * corpus and the same finds at the same executions, as with the command and any number of its
-   * workers. The event loop has its turn between batches of 64 executions.
+   * workers. The command's guest has a second thread only with `--schedule`, and so must the
+   * target: with `threads`, programs of one thread run other code of the kernel, too. The event loop has its turn between batches of 64 executions.
    *
    * @throws KcovboxError of kind `input` for a configuration that does not exist, or needs threads
    *   or faults that the target does not have.
@@ -162,10 +175,9 @@ export class FuzzTarget {
     const config = configOf(options);
     signal?.throwIfAborted();
     this.#checkHas(config);
-    const { executor, descriptions } = this.#parts;
-    const { conf = 'linux' } = this.#parts.options;
+    const { executor, descriptions, has } = this.#parts;
     const steps = campaignSteps({
-      config: { ...config, failNth: HAS_FAIL_NTH.test(conf) },
+      config: { ...config, failNth: HAS_FAIL_NTH.test(has.conf) },
       descriptions: innerDescriptions(descriptions),
       executor,
       executions,
@@ -197,11 +209,10 @@ export class FuzzTarget {
 
   /** Refuses what the campaign needs and the target does not have. */
   #checkHas({ schedule, faults }: CampaignConfig): void {
-    const { threads, faultable = [] } = this.#parts.options;
-    if (schedule !== undefined && !threads)
+    const { hasThreads, faultable } = this.#parts.has;
+    if (schedule !== undefined && !hasThreads)
       throw new KcovboxError('input', 'FuzzTarget.campaign: schedule needs a target with threads');
-    const known: readonly string[] = faultable;
-    const wrong = faults?.map(parseFaultChoice).find(({ device }) => !known.includes(device));
+    const wrong = faults?.map(parseFaultChoice).find(({ device }) => !faultable.includes(device));
     if (wrong)
       throw new KcovboxError('input', `FuzzTarget.campaign: faults of ${wrong.device} need it as faultable`);
   }
@@ -249,5 +260,6 @@ export const fuzzTarget = (options: FuzzTargetOptions = {}): Promise<FuzzTarget>
     const target = await prepareTarget({ ...rest, hasThreads, say });
     const { kernel } = target.images;
     const executor = openTarget(target, { canaries: findCanaries(kernel) });
-    return toTarget({ executor, descriptions, kernel, options });
+    const has = { conf: rest.conf ?? 'linux', hasThreads, faultable: [...(rest.faultable ?? [])] };
+    return toTarget({ executor, descriptions, kernel, has });
   });
