@@ -164,7 +164,8 @@ export class FuzzTarget {
    * Runs a campaign of `kcovbox fuzz run` in this thread: the same configuration gives the same
    * corpus and the same finds at the same executions, as with the command and any number of its
    * workers. The command's guest has a second thread only with `--schedule`, and so must the
-   * target: with `threads`, programs of one thread run other code of the kernel, too. The event loop has its turn between batches of 64 executions.
+   * target: with `threads`, programs of one thread run other code of the kernel, too. The event
+   * loop has its turn between batches of 64 executions.
    *
    * @throws KcovboxError of kind `input` for a configuration that does not exist, or needs threads
    *   or faults that the target does not have.
