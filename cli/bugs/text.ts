@@ -1,6 +1,9 @@
 // Historical bugs as text: the table, the page of one, and the document of all.
+import { relative } from 'node:path';
 import type { Bug, Detector } from '../../run/bugs/row.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { BUG_CONF, bugWords } from './guest.ts';
+import { triggerOf } from './rows.ts';
 
 const DETECTED_BY: Readonly<Record<Detector, string>> = {
   kasan: 'KASAN',
@@ -29,14 +32,16 @@ export const bugTable = (bugs: readonly Bug[]): string =>
     ...bugs.map(bug => [bug.id, bug.class, bug.upstream.project, fixOf(bug), DETECTED_BY[bug.detector]]),
   ]);
 
-/** The options of `kcovbox run` that switch bugs on, and show one with its trigger. */
+/** The line of `kcovbox run`, for the current folder, that switches bugs on; one with its trigger. */
 export function enableCommand(bugs: readonly Bug[], conf = BUG_CONF): string {
   const words = ['kcovbox run', `--conf ${conf}`, `--append "${bugWords(bugs.map(({ id }) => id))}"`];
   const [bug] = bugs;
   if (!bug || bugs.length > 1) return words.join(' ');
   if (bug.harts > 1) words.push(`--smp ${bug.harts}`);
   if (bug.schedSeed !== undefined) words.push(`--sched-seed ${bug.schedSeed}`);
-  return [...words, `bugs/${bug.id}/trigger.c`].join(' ');
+  const trigger = triggerOf(bug.id);
+  const below = relative(process.cwd(), trigger);
+  return [...words, shellWord(below.startsWith('..') ? trigger : below)].join(' ');
 }
 
 /** Lines of at most `width` columns. */

@@ -92,21 +92,25 @@ describe.skipIf(!ready)('historical bugs', () => {
     },
   );
 
-  it('the line of bugs enable makes a capsule that repeats the run', () => {
-    const bug = sample[0]!;
-    const { stdout } = kcovbox(['bugs', 'enable', bug.id], { cwd: ROOT });
-    const capsule = join(folder, 'a.capsule');
-    const line = stdout
-      .trim()
-      .replace('kcovbox run', `kcovbox run --max-insns 400000000 --record ${capsule}`);
-    const ran = shell(line, { cwd: ROOT });
-    expect([1, 124, 125, 126]).toContain(ran.status);
-    const again = kcovbox(['replay', capsule], { cwd: folder });
-    expect({ status: again.status, stdout: again.stdout }).toEqual({
-      status: ran.status,
-      stdout: ran.stdout,
-    });
-  });
+  it.each(['the tree', 'another folder'])(
+    'in %s, the line of bugs enable makes a capsule that repeats',
+    at => {
+      const cwd = at === 'the tree' ? ROOT : folder;
+      const bug = sample[0]!;
+      const { stdout } = kcovbox(['bugs', 'enable', bug.id], { cwd });
+      const capsule = join(folder, 'a.capsule');
+      const line = stdout
+        .trim()
+        .replace('kcovbox run', `kcovbox run --max-insns 400000000 --record ${capsule}`);
+      const ran = shell(line, { cwd });
+      expect([1, 124, 126], ran.stderr).toContain(ran.status);
+      const again = kcovbox(['replay', capsule], { cwd: folder });
+      expect({ status: again.status, stdout: again.stdout }).toEqual({
+        status: ran.status,
+        stdout: ran.stdout,
+      });
+    },
+  );
 
   it('list and run print what their tables say as JSON, too', () => {
     const json = (...words: string[]) => {
