@@ -90,7 +90,8 @@ function reopen(path: string, given: readonly string[]): Stored {
   const wrong = given.find(option => !FREE.includes(option));
   if (wrong !== undefined)
     throw new UserError(
-      `fuzz run ${path}: the campaign has begun, and ${wrong} belongs to it; omit it, or give a new folder`,
+      `fuzz run ${path}: the campaign has begun, and ${wrong} belongs to it; ` +
+        `omit all options but ${FREE.join(', ')}, or give a new folder`,
     );
   return readFolder(path);
 }

@@ -24,8 +24,17 @@ function parsePattern(text: string, before: string[] = []): string[] {
 }
 
 function parseRaceOrder(text: string): string {
-  return text === 'turns' ? text : scheduleText(parseOrder(text));
+  if (text === 'turns') return text;
+  try {
+    return scheduleText(parseOrder(text));
+  } catch (e) {
+    if (!(e instanceof InvalidArgumentError)) throw e;
+    throw new InvalidArgumentError(e.message.replace('expected ', 'expected turns, '));
+  }
 }
+
+/** Per cent, with or without the sign, as `experiment verify` takes it. */
+const parsePercent = (text: string): number => parseWithin(1, 100)(text.replace(/%$/, ''));
 
 const engineOption = (): Option =>
   new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
@@ -92,8 +101,8 @@ function addRun(command: Command): void {
       '\nEqual options give equal campaigns: the same corpus and crashes at the same executions, on any machine,\n' +
         'with any number of workers. The folder has campaign.json, epochs.jsonl (a line for each epoch),\n' +
         'coverage.csv, corpus/, crashes/ and, if the kernel has historical bugs, bugs/. A campaign that was\n' +
-        'killed goes on with the same command and loses the epoch under way at most. The exit status is 1\n' +
-        'when there is a crash.\n' +
+        'killed loses the epoch under way at most, and goes on with its folder alone; -n, -j and --engine\n' +
+        'may be given, and -n has to be where it was. The exit status is 1 when there is a crash.\n' +
         'Examples:\n' +
         '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
         '  kcovbox fuzz run --conf linux+kasan+ubsan+debug+bugs --append bugs=all campaign\n' +
@@ -122,7 +131,7 @@ function addVerify(command: Command): void {
     .description('repeat epochs of a campaign on this machine, and compare them byte by byte')
     .argument('<dir>', 'folder of the campaign')
     .addOption(
-      new Option('--sample <percent>', 'share of the epochs').argParser(parseWithin(1, 100)).default(SAMPLE),
+      new Option('--sample <percent>', 'share of the epochs').argParser(parsePercent).default(SAMPLE, '5%'),
     )
     .addOption(new Option('--seed <hex>', 'seed of the sample').argParser(parseSeed).default(1n, '1'))
     .addOption(jobsOption())
@@ -132,7 +141,7 @@ function addVerify(command: Command): void {
       'after',
       '\nThe programs that were kept before the epoch are executed again, and must cover what the journal says.\n' +
         'The exit status is 3 when an epoch differs; the first difference is printed.\n' +
-        'Examples:\n  kcovbox fuzz verify campaign\n  kcovbox fuzz verify --sample 100 -j 1 campaign',
+        'Examples:\n  kcovbox fuzz verify campaign\n  kcovbox fuzz verify --sample 100% -j 1 campaign',
     )
     .action(async (path: string, options: VerifyOptions) => {
       process.exitCode = await verifyCampaign(path, options);

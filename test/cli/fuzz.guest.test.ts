@@ -155,7 +155,7 @@ describe('one campaign', () => {
   });
 
   test('verify repeats it, and names the first byte that differs', () => {
-    expect(cli('verify', '--sample', '100', 'one')).toMatchObject({
+    expect(cli('verify', '--sample', '100%', 'one')).toMatchObject({
       status: 0,
       stdout: '2 epochs of 2 repeated: equal\n',
       stderr: '',
@@ -331,7 +331,10 @@ test('a wrong line is one line', () => {
   const wrong: readonly [string[], RegExp][] = [
     [['run', '-n', '0', 'x'], /-n, --executions/],
     [['run', '.'], /fuzz: \. is not empty; give a new folder/],
-    [['run', '--seed', '6', 'one'], /fuzz run one: the campaign has begun, and --seed belongs to it/],
+    [
+      ['run', '--seed', '6', 'one'],
+      /fuzz run one: the campaign has begun, and --seed belongs to it; omit all options but --executions/,
+    ],
     [['run', '--hung-task', '9', 'one'], /the campaign has begun, and --hung-task belongs to it/],
     [['run', '--kernel-source', '.', 'one'], /the campaign has begun, and --kernel-source belongs to it/],
     [['run', '--no-comparisons', 'one'], /the campaign has begun, and --no-comparisons belongs to it/],
@@ -354,7 +357,7 @@ test('a wrong line is one line', () => {
       /in the guest did not begin \(exit\); .*: init: cannot execute \/x: error 2/,
     ],
     [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
-    [['run', '--schedule', 'pct:17', 'y'], /--schedule <order>.*expected rw, rp, pos or pct:DEPTH/],
+    [['run', '--schedule', 'pct:17', 'y'], /--schedule <order>.*expected turns, rw, rp, pos or pct:DEPTH/],
     [['run', '-j', '0', 'y'], /--jobs <n>.*expected 1 to 256/],
     [
       ['exec', '--runs', '9', 'one/corpus/000001.txt'],
