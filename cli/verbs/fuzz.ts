@@ -1,6 +1,7 @@
 // `kcovbox fuzz`: coverage-guided campaigns of system calls from a snapshot.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseFaultChoice, scheduleText } from '../../emulator/index.ts';
+import { CALL_PATTERN } from '../../run/fuzz/schema.ts';
 import { type BenchOptions, bench } from '../fuzz/bench.ts';
 import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
 import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
@@ -16,9 +17,8 @@ const EXECUTIONS = 100_000;
 const ROUNDS = 200;
 const SAMPLE = 5;
 
-/** As `campaignConfig` has it. */
 function parsePattern(text: string, before: string[] = []): string[] {
-  if (!/^[\w$*]{1,64}$/.test(text))
+  if (!CALL_PATTERN.test(text))
     throw new InvalidArgumentError('expected the name of a call, in which * stands for any text');
   return repeated(text, before);
 }

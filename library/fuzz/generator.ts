@@ -16,7 +16,7 @@ import { Choice, Generator } from '../../fuzz/program/generate.ts';
 import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Program as Inner, keepExact } from '../../fuzz/program/program.ts';
 import { Random } from '../../fuzz/program/random.ts';
-import { check } from './checks.ts';
+import { aFilledList, check } from './checks.ts';
 import { A_PROGRAM, describedBy, innerProgram, type Program, toProgram } from './program.ts';
 
 export interface GeneratorOptions {
@@ -30,11 +30,9 @@ export interface GeneratorOptions {
   readonly failsAllocations?: boolean;
 }
 
-const SOME = is('at least one name', value => (value as readonly string[]).length > 0);
-
 const OPTIONS = optionsOf<GeneratorOptions>({
   seed: optional(aUint64),
-  calls: optional((value, path) => listOf(aName)(value, path) ?? SOME(value, path)),
+  calls: optional((value, path) => listOf(aName)(value, path) ?? aFilledList(value, path)),
   dictionary: optional(listOf(aBigint)),
   failsAllocations: optional(aBoolean),
 });

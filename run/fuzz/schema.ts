@@ -9,6 +9,8 @@ import { count, sha256 } from '../schema.ts';
 const TEXT_MAX = 1 << 20;
 const text = z.string().max(TEXT_MAX);
 
+/** The name of a call, in which * stands for any text. */
+export const CALL_PATTERN = /^[\w$*]{1,64}$/;
 /** A device that may fail, as `fuzz run --fault` takes it. */
 export const faultChoice = z
   .string()
@@ -35,7 +37,7 @@ export const campaignConfig = z.strictObject({
     .default('0x1')
     .describe('of all random choices'),
   calls: z
-    .array(z.string().regex(/^[\w$*]{1,64}$/))
+    .array(z.string().regex(CALL_PATTERN))
     .min(1)
     .max(1000)
     .default(['*'])

@@ -382,9 +382,19 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       /options\.executions is 0, expected a whole number from 1 on$/,
     ],
     [() => target.campaign({ executions: 1, seed: -1n }), /options\.seed is -1n, expected a bigint from 0n/],
-    [() => target.campaign({ executions: 1, calls: ['?'] }), /FuzzTarget\.campaign: calls\.0: /],
-    [() => target.campaign({ executions: 1, calls: [] }), /FuzzTarget\.campaign: calls: /],
-    [() => target.campaign({ executions: 1, schedule: 'all' }), /FuzzTarget\.campaign: schedule: /],
+    [
+      () => target.campaign({ executions: 1, calls: ['?'] }),
+      /options\.calls\[0\] is "\?", expected the name of a call/,
+    ],
+    [
+      () => target.campaign({ executions: 1, calls: [] }),
+      /options\.calls is an array, expected at least one$/,
+    ],
+    [
+      () => target.campaign({ executions: 1, schedule: 'all' }),
+      /schedule is "all", expected turns, rw, rp, pos or pct:/,
+    ],
+    [() => target.campaign({ executions: 1, faults: [] }), /options\.faults is an array, expected at least/],
     [() => target.campaign({ executions: 1, faults: ['edu:no'] }), /FuzzTarget\.campaign: faults\.0: /],
     [
       () => target.campaign({ executions: 1, signal: {} as Any }),
@@ -430,7 +440,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => described.generator({ seed: 1 as Any }), /^Descriptions\.generator: options\.seed is 1, expected/],
     [() => described.generator({ sed: 1n } as Any), /options\.sed does not exist; there are seed, calls, d/],
     [() => described.generator({ calls: 'close' as Any }), /options\.calls is "close", expected an array$/],
-    [() => described.generator({ calls: [] }), /options\.calls is an array, expected at least one name/],
+    [() => described.generator({ calls: [] }), /options\.calls is an array, expected at least one$/],
     [() => described.generator({ calls: ['open*'] }), /^no call matches "open\*"$/],
     [() => described.generator({ dictionary: [5 as Any] }), /options\.dictionary\[0\] is 5, expected a bigi/],
   ],

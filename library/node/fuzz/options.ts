@@ -2,7 +2,6 @@
 import {
   aBoolean,
   aFunction,
-  aName,
   aString,
   aUint64,
   aWhole,
@@ -12,6 +11,9 @@ import {
   optional,
   optionsOf,
 } from '../../../emulator/base/arguments.ts';
+import { CALL_PATTERN } from '../../../run/fuzz/schema.ts';
+import { RACE_ORDER } from '../../../run/schedule-text.ts';
+import { aFilledList } from '../../fuzz/checks.ts';
 import { A_CONF, A_PATH, A_WORD, SIGNAL } from '../checks.ts';
 import type { Signal } from '../options.ts';
 
@@ -101,6 +103,17 @@ export const TARGET = optionsOf<FuzzTargetOptions>({
   onMessage: optional(aFunction),
 });
 
+const PATTERNS = listOf(
+  is(
+    'the name of a call, in which * stands for any text',
+    value => typeof value === 'string' && CALL_PATTERN.test(value),
+  ),
+);
+const AN_ORDER = is(
+  'turns, rw, rp, pos or pct:DEPTH[:UNITS] with a depth of 1 to 16, such as pct:3',
+  value => typeof value === 'string' && RACE_ORDER.test(value),
+);
+
 /** @internal */
 export const EXECUTE = optionsOf<ExecuteOptions>({
   record: optional(oneOf('pc', 'cmp')),
@@ -111,11 +124,11 @@ export const EXECUTE = optionsOf<ExecuteOptions>({
 export const CAMPAIGN = optionsOf<CampaignOptions>({
   executions: aWhole(1),
   seed: optional(aUint64),
-  calls: optional(listOf(aName)),
+  calls: optional((value, path) => PATTERNS(value, path) ?? aFilledList(value, path)),
   comparisons: optional(aBoolean),
   settle: optional(aBoolean),
-  schedule: optional(aString),
-  faults: optional(listOf(aString)),
+  schedule: optional(AN_ORDER),
+  faults: optional((value, path) => listOf(aString)(value, path) ?? aFilledList(value, path)),
   onEpoch: optional(aFunction),
   signal: optional(SIGNAL),
 });
