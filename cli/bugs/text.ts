@@ -32,7 +32,7 @@ export const bugTable = (bugs: readonly Bug[]): string =>
     ...bugs.map(bug => [bug.id, bug.class, bug.upstream.project, fixOf(bug), DETECTED_BY[bug.detector]]),
   ]);
 
-/** The line of `kcovbox run`, for the current folder, that switches bugs on; one with its trigger. */
+/** The line of `kcovbox run`, for this folder, that switches bugs on; one bug with its trigger. */
 export function enableCommand(bugs: readonly Bug[], conf = BUG_CONF): string {
   const words = ['kcovbox run', `--conf ${conf}`, `--append "${bugWords(bugs.map(({ id }) => id))}"`];
   const [bug] = bugs;
