@@ -1,7 +1,8 @@
 /**
  * The parts of `kcovbox fuzz` for a fuzzer of your own: the language in which system calls are
- * described, programs and their texts, new and changed programs, and programs in C. Runs in Node
- * and in browsers. `kcovbox/node` has the guest that executes them, and whole campaigns.
+ * described, programs and their texts, new and changed programs, programs in C, and a guest that
+ * executes them and runs campaigns. Runs in Node and in browsers. `fuzzTarget` of `kcovbox/node`
+ * makes the images of the guest.
  *
  * @module kcovbox/fuzz
  */
@@ -19,5 +20,14 @@ export type {
   Width,
 } from '../fuzz/language/types.ts';
 export { type DescriptionFile, Descriptions, parseDescriptions } from './fuzz/descriptions.ts';
+export type { Comparison, ExecutedCall, Execution } from './fuzz/execution.ts';
 export { type GeneratorOptions, ProgramGenerator } from './fuzz/generator.ts';
+export type {
+  CampaignOptions,
+  CampaignProgress,
+  ExecuteOptions,
+  FuzzImages,
+  OpenOptions,
+} from './fuzz/options.ts';
 export { Program } from './fuzz/program.ts';
+export { type Campaign, type Found, FuzzTarget, openFuzzTarget } from './fuzz/target.ts';

@@ -13,20 +13,7 @@
 
 export { type ErrorKind, KcovboxError } from '../emulator/base/errors.ts';
 export { buildKernel, type CompiledProgram, compile, type KernelFile } from './node/compile.ts';
-export type { Comparison, ExecutedCall, Execution } from './node/fuzz/execution.ts';
-export type {
-  CampaignOptions,
-  CampaignProgress,
-  ExecuteOptions,
-  FuzzTargetOptions,
-} from './node/fuzz/options.ts';
-export {
-  type Campaign,
-  type Found,
-  FuzzTarget,
-  fuzzTarget,
-  kernelDescriptions,
-} from './node/fuzz/target.ts';
+export { type FuzzTargetOptions, fuzzTarget, kernelDescriptions } from './node/fuzz.ts';
 export type {
   CompileOptions,
   Dialect,
@@ -34,7 +21,6 @@ export type {
   RecordedFiles,
   ReplayOptions,
   RunOptions,
-  Signal,
   WhyOptions,
   WhyPlace,
 } from './node/options.ts';
@@ -42,3 +28,4 @@ export { type Replay, replay } from './node/replay.ts';
 export type { RunDescription, RunOutcome, RunResult } from './node/result.ts';
 export { Run, run } from './node/run.ts';
 export { type Why, type WhyCall, type WhyDecision, type WhyEvent, why } from './node/why.ts';
+export type { Signal } from './signal.ts';

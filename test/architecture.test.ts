@@ -100,7 +100,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   // needs Node.
   'library/emulator.ts': ['emulator/base', 'emulator/bus', 'library/emulator'],
   'library/coverage.ts': ['emulator/base', 'library/coverage'],
-  'library/node.ts': ['emulator/base', 'library/node'],
+  'library/node.ts': ['emulator/base', 'library/node', 'library/signal.ts'],
   'library/device.ts': ['emulator/base', 'emulator/bus', 'emulator/machine/device-bench.ts'],
   'library/fuzz.ts': ['emulator/base', 'fuzz', 'library/fuzz'],
   'library/bytes.ts': [],
@@ -113,7 +113,17 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'library/bytes.ts',
   ],
   'library/coverage': ['emulator/base', 'coverage/index.ts', 'library/bytes.ts'],
-  'library/fuzz': ['emulator/base', 'fuzz'],
+  'library/signal.ts': ['emulator/base'],
+  'library/fuzz': [
+    'emulator/base',
+    'emulator/index.ts',
+    'coverage/index.ts',
+    'run',
+    'fuzz',
+    'host/fuzz/target-machine.ts',
+    'library/coverage',
+    'library/signal.ts',
+  ],
   'library/node': [
     'emulator/base',
     'emulator/index.ts',
@@ -125,6 +135,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'host',
     'library/coverage',
     'library/fuzz',
+    'library/signal.ts',
   ],
   // The page. Of host/ and devices/ it has the files that do not need Node.
   'web/engine': [

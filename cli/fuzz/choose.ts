@@ -9,7 +9,6 @@ import {
   xv6Texts,
 } from '../../host/fuzz/descriptions.ts';
 import {
-  HAS_FAIL_NTH,
   type OtherImages,
   prepareHarness,
   prepareOtherTarget,
@@ -17,6 +16,7 @@ import {
   prepareXv6,
   type Target,
 } from '../../host/fuzz/target.ts';
+import { HAS_FAIL_NTH } from '../../host/fuzz/target-machine.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
 import { findBug } from '../bugs/rows.ts';

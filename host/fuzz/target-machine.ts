@@ -3,6 +3,9 @@ import type { EngineKind, MachineOptions } from '../../emulator/index.ts';
 import type { TargetKind } from '../../fuzz/executor/layout.ts';
 import { imageOptions } from '../machine.ts';
 
+/** Names of configurations in which allocations can fail. */
+export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
+
 /**
  * Enough for the kernel with all its checks. A call that touches all of it must not look like one
  * that hangs (BUDGET in fuzz/executor/executor.ts).

@@ -28,9 +28,6 @@ import {
   xv6Machine,
 } from './target-machine.ts';
 
-/** Names of configurations in which allocations can fail. */
-export const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
-
 /** Of the agent with a second thread. */
 export const THREADS = '-DTHREADS';
 /** Of the agent of another Linux. */

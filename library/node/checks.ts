@@ -21,6 +21,7 @@ import {
 import { ICOUNT_MAX, MAX_HARTS } from '../../emulator/index.ts';
 import { FORKS, SPREAD } from '../../run/why/why.ts';
 import { DIALECTS } from '../../toolchain/index.ts';
+import { SIGNAL } from '../signal.ts';
 import type { CompileOptions, KernelOptions, ReplayOptions, RunOptions, WhyOptions } from './options.ts';
 
 /** @internal */
@@ -62,11 +63,6 @@ const ENVIRONMENT: Check = (value, path) =>
   is('names of letters, digits and _', () =>
     Object.keys(value as object).every(name => /^[A-Za-z_]\w*$/.test(name)),
   )(value, path);
-
-/** @internal */
-export const SIGNAL = is('an AbortSignal', value =>
-  hasParts(value, 'aborted', 'throwIfAborted', 'addEventListener', 'removeEventListener'),
-);
 
 const MEMORY = is(
   'bytes: a whole number of MiB from 16 MiB to 2 GiB, such as 256 * 2 ** 20',

@@ -1,23 +1,8 @@
 // The options of the functions of `kcovbox/node`.
+import type { Signal } from '../signal.ts';
 
 /** Whose kcov, system calls and headers. */
 export type Dialect = 'openbsd' | 'netbsd' | 'freebsd' | 'linux';
-
-/**
- * An `AbortSignal`, by the parts of it that are used: so the types of this module need neither
- * those of the DOM nor those of Node.js.
- */
-export interface Signal {
-  readonly aborted: boolean;
-  /** The argument of `AbortController.abort`. */
-  readonly reason: unknown;
-  /** Throws `reason` if the signal is aborted. */
-  throwIfAborted(): void;
-  /** Calls `listener` when the signal is aborted. */
-  addEventListener(type: 'abort', listener: () => void): void;
-  /** Calls it no more. */
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
 
 export interface CompileOptions {
   /** Whose headers come first on the include path. Default: `openbsd`. */

@@ -7,7 +7,7 @@ import { Feed, type InputStream, PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
 import { RunningSha256 } from '../../toolchain/index.ts';
-import type { Signal } from './options.ts';
+import type { Signal } from '../signal.ts';
 
 /** Instructions, and work of devices, of a slice: some tens of milliseconds. */
 const SLICE = 20_000_000;

@@ -38,7 +38,11 @@ const described = fuzz.parseDescriptions(
 const others = fuzz.parseDescriptions([], 'SYSCALL(57, close, 1)');
 const closing = described.program('close(0x5)');
 const generator = described.generator();
-const target = bare(node.FuzzTarget);
+const target = bare(fuzz.FuzzTarget);
+const guest = {
+  ...{ conf: 'linux', kernel, initrd: kernel, append: '', tail: '', threads: false },
+  ...{ faultable: [], files: [], syscalls: '' },
+};
 const added = { base: 0x500_0000, size: 4096, create: () => ({}) };
 
 /** Functions without parameters. */
@@ -356,10 +360,30 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       /options\.engine is "lockstep", expected one of ji/,
     ],
   ],
-  'node.FuzzTarget': [
-    [() => new (node.FuzzTarget as Any)(), /^new FuzzTarget: the constructor is private; fuzzTarget makes o/],
+  'fuzz.KcovboxError': NOT_CALLED,
+  'fuzz.parseDescriptions': [
+    [
+      () => fuzz.parseDescriptions('call x()' as Any, ''),
+      /^parseDescriptions: files is "call x\(\)", expected/,
+    ],
+    [
+      () => fuzz.parseDescriptions([{ name: 'a' } as Any], ''),
+      /files\[0\]\.text is undefined, expected a str/,
+    ],
+    [
+      () => fuzz.parseDescriptions([], 3 as Any),
+      /syscalls is 3, expected the text of a table of system calls/,
+    ],
+    [() => fuzz.parseDescriptions([{ name: 'a.kd', text: '\nthing' }], ''), /^a\.kd:2: "thing" begins no/],
+    [
+      () => fuzz.parseDescriptions([], 'SYSCALL(1, a, 1)\nSYSCALL(2, a, 1)'),
+      /^system call a stands in two tables/,
+    ],
   ],
-  'node.FuzzTarget.execute': [
+  'fuzz.FuzzTarget': [
+    [() => new (fuzz.FuzzTarget as Any)(), /^new FuzzTarget: the constructor is private; openFuzzTarget ma/],
+  ],
+  'fuzz.FuzzTarget.execute': [
     [() => target.execute('close(0x5)' as Any), /^FuzzTarget\.execute: program is "close\(0x5\)", expected/],
     [
       () => target.execute(closing, { record: 'both' as Any }),
@@ -367,12 +391,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ],
     [() => target.execute(closing, { settle: 1 as Any }), /options\.settle is 1, expected true or false$/],
   ],
-  'node.FuzzTarget.trace': [
+  'fuzz.FuzzTarget.trace': [
     [() => target.trace(closing as Any), /^FuzzTarget\.trace: programs is an object, expected an array$/],
     [() => target.trace([bare(fuzz.Program)]), /programs\[0\] is an object, expected a Program: Descri/],
     [() => target.trace([3 as Any]), /programs\[0\] is 3, expected a Program: Descriptions\.program and/],
   ],
-  'node.FuzzTarget.campaign': [
+  'fuzz.FuzzTarget.campaign': [
     [
       () => target.campaign({} as Any),
       /^FuzzTarget\.campaign: options\.executions is undefined, expected a wh/,
@@ -401,27 +425,35 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       /options\.signal is an object, expected an A/,
     ],
   ],
-
-  'fuzz.KcovboxError': NOT_CALLED,
-  'fuzz.parseDescriptions': [
+  'fuzz.openFuzzTarget': [
+    [() => fuzz.openFuzzTarget('linux' as Any), /^openFuzzTarget: images is "linux", expected an object$/],
     [
-      () => fuzz.parseDescriptions('call x()' as Any, ''),
-      /^parseDescriptions: files is "call x\(\)", expected/,
+      () => fuzz.openFuzzTarget({ ...guest, kernel: 'k' } as Any),
+      /images\.kernel is "k", expected the bytes of/,
     ],
     [
-      () => fuzz.parseDescriptions([{ name: 'a' } as Any], ''),
-      /files\[0\]\.text is undefined, expected a str/,
+      () => fuzz.openFuzzTarget({ ...guest, hart: 2 } as Any),
+      /images\.hart does not exist; there are conf, ker/,
     ],
     [
-      () => fuzz.parseDescriptions([], 3 as Any),
-      /syscalls is 3, expected the text of a table of system calls/,
+      () => fuzz.openFuzzTarget({ ...guest, faultable: ['uart'] } as Any),
+      /faultable\[0\] is "uart", expected/,
     ],
-    [() => fuzz.parseDescriptions([{ name: 'a.kd', text: '\nthing' }], ''), /^a\.kd:2: "thing" begins no/],
     [
-      () => fuzz.parseDescriptions([], 'SYSCALL(1, a, 1)\nSYSCALL(2, a, 1)'),
-      /^system call a stands in two tables/,
+      () => fuzz.openFuzzTarget({ ...guest, files: [{}] } as Any),
+      /images\.files\[0\]\.name is undefined, exp/,
     ],
+    [
+      () => fuzz.openFuzzTarget(guest, { engine: 'lockstep' as Any }),
+      /options\.engine is "lockstep", expected/,
+    ],
+    [
+      () => fuzz.openFuzzTarget({ ...guest, files: [{ name: 'a', text: 'b' }] }),
+      /^a:1: "b" begins no declara/,
+    ],
+    [() => fuzz.openFuzzTarget(guest), /^kernel: is not an elf file$/],
   ],
+
   'fuzz.Descriptions': [
     [() => new (fuzz.Descriptions as Any)(), /^new Descriptions: the constructor is private; parseDescr/],
   ],

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { Image, measure, readTrace } from '../../library/coverage.ts';
+import { type Campaign, type CampaignOptions, type FuzzTarget, openFuzzTarget } from '../../library/fuzz.ts';
 import {
-  type Campaign,
-  type CampaignOptions,
-  type FuzzTarget,
   type FuzzTargetOptions,
   fuzzTarget,
   KcovboxError,
@@ -186,6 +184,13 @@ describe('a target', () => {
     ]);
     expect(shown(one)).toEqual(shown(alone));
     expect(shown(two)).not.toEqual(shown(alone));
+  });
+
+  it('a target of its images has the same campaign', async () => {
+    const options = { executions: 1024, seed: 5n };
+    const same = openFuzzTarget(structuredClone(target.images), { engine: 'interp' });
+    expect(same.descriptions.call('read$small')).toBeDefined();
+    expect(shown(await same.campaign(options))).toEqual(shown(await target.campaign(options)));
   });
 
   it('refuses threads, faults and memory that it does not have', async () => {

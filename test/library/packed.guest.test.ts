@@ -88,8 +88,8 @@ run('a.c', { signal: AbortSignal.timeout(1000) });
     const source = `${more}
 import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
 import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
-import { run, replay, why, fuzzTarget, type Run, type Why, type Campaign } from 'kcovbox/node';
-import { parseDescriptions, type Program, type Type } from 'kcovbox/fuzz';
+import { run, replay, why, fuzzTarget, type Run, type Why } from 'kcovbox/node';
+import { parseDescriptions, type Campaign, type Program, type Type } from 'kcovbox/fuzz';
 import { DeviceBench } from 'kcovbox/device';
 import summer from './summer.js';
 const bench = new DeviceBench(summer, { params: { latency: '1' } });

@@ -1,39 +1,50 @@
-// The options of a target, of an execution and of a campaign.
+// The options of an execution and of a campaign, and the images of a target.
 import {
   aBoolean,
   aFunction,
   aString,
   aUint64,
   aWhole,
+  bytesOf,
   is,
   listOf,
   oneOf,
   optional,
   optionsOf,
-} from '../../../emulator/base/arguments.ts';
-import { CALL_PATTERN } from '../../../run/fuzz/schema.ts';
-import { RACE_ORDER } from '../../../run/schedule-text.ts';
-import { aFilledList } from '../../fuzz/checks.ts';
-import { A_CONF, A_PATH, A_WORD, SIGNAL } from '../checks.ts';
-import type { Signal } from '../options.ts';
+} from '../../emulator/base/arguments.ts';
+import { CALL_PATTERN } from '../../run/fuzz/schema.ts';
+import { RACE_ORDER } from '../../run/schedule-text.ts';
+import { SIGNAL, type Signal } from '../signal.ts';
+import { A_FILE, aFilledList } from './checks.ts';
+import type { DescriptionFile } from './descriptions.ts';
 
-export interface FuzzTargetOptions {
-  /** Kernel configuration, a Linux: `linux+kasan`. Default: `linux`. */
-  readonly conf?: string;
-  /** Folder to build the kernel from, a copy of the package's `kernel/`. */
-  readonly kernelSource?: string;
-  /** More words of the kernel command line. */
-  readonly append?: string;
-  /** Paths of description files of your own, behind those of the package. */
-  readonly describe?: readonly string[];
-  /** Programs may have a second thread, on a second hart. Default: false. */
-  readonly threads?: boolean;
-  /** Devices of which programs may have faults. Default: none. */
-  readonly faultable?: readonly 'edu'[];
+/**
+ * The guest of a target as plain data, all of which determines its executions. A structured clone
+ * carries it to a worker or a page.
+ */
+export interface FuzzImages {
+  /** Kernel configuration: `linux+kasan`. */
+  readonly conf: string;
+  /** The kernel with its symbols. */
+  readonly kernel: Uint8Array;
+  /** The root file system, whose first program executes programs. */
+  readonly initrd: Uint8Array;
+  /** The kernel command line. */
+  readonly append: string;
+  /** Its end, which the kernel reads behind the boot; '' if there is none. */
+  readonly tail: string;
+  /** Programs may have a second thread, on a second hart. */
+  readonly threads: boolean;
+  /** Devices of which programs may have faults. */
+  readonly faultable: readonly 'edu'[];
+  /** The arguments of `parseDescriptions`. */
+  readonly files: readonly DescriptionFile[];
+  readonly syscalls: string;
+}
+
+export interface OpenOptions {
   /** Default: `jit`. Executions are the same with each. */
   readonly engine?: 'jit' | 'interp';
-  /** Takes lines about builds. */
-  readonly onMessage?: (text: string) => void;
 }
 
 export interface ExecuteOptions {
@@ -86,22 +97,21 @@ export interface CampaignProgress {
   readonly crashes: number;
 }
 
-const A_LINUX = is(
-  'the name of a configuration with kcov of Linux, such as "linux" or "linux+kasan"',
-  value => A_CONF(value, '') === undefined && (value as string).split('+').includes('linux'),
-);
+/** @internal */
+export const IMAGES = optionsOf<FuzzImages>({
+  conf: aString,
+  kernel: bytesOf('a kernel'),
+  initrd: bytesOf('a root file system'),
+  append: aString,
+  tail: aString,
+  threads: aBoolean,
+  faultable: listOf(oneOf('edu')),
+  files: listOf(A_FILE),
+  syscalls: aString,
+});
 
 /** @internal */
-export const TARGET = optionsOf<FuzzTargetOptions>({
-  conf: optional(A_LINUX),
-  kernelSource: optional(A_PATH),
-  append: optional(A_WORD),
-  describe: optional(listOf(A_PATH)),
-  threads: optional(aBoolean),
-  faultable: optional(listOf(oneOf('edu'))),
-  engine: optional(oneOf('jit', 'interp')),
-  onMessage: optional(aFunction),
-});
+export const OPEN = optionsOf<OpenOptions>({ engine: optional(oneOf('jit', 'interp')) });
 
 const PATTERNS = listOf(
   is(
@@ -132,6 +142,3 @@ export const CAMPAIGN = optionsOf<CampaignOptions>({
   onEpoch: optional(aFunction),
   signal: optional(SIGNAL),
 });
-
-/** @internal */
-export const PATHS = listOf(A_PATH);

@@ -1,6 +1,6 @@
 // The records and values of an execution, copied out of the guest's memory.
-import type { Called, Executor, Execution as Inner } from '../../../fuzz/executor/executor.ts';
-import { HALVES } from '../../../fuzz/executor/records.ts';
+import type { Called, Executor, Execution as Inner } from '../../fuzz/executor/executor.ts';
+import { HALVES } from '../../fuzz/executor/records.ts';
 
 /** A comparison of the kernel, as kcov records it. */
 export interface Comparison {

@@ -1,25 +1,21 @@
 // The guest that executes programs, each from the same snapshot, and whole campaigns in it.
-import { setImmediate as turn } from 'node:timers/promises';
-import { HOOK_PC, TraceBuilder } from '../../../coverage/index.ts';
-import { hasParts, listOf } from '../../../emulator/base/arguments.ts';
-import { KcovboxError } from '../../../emulator/base/errors.ts';
-import { parseFaultChoice } from '../../../emulator/index.ts';
-import { campaignSteps } from '../../../fuzz/campaign/campaign.ts';
-import { examine } from '../../../fuzz/campaign/crash.ts';
-import { budgetOf, type Executor } from '../../../fuzz/executor/executor.ts';
-import { LAYOUT } from '../../../fuzz/executor/layout.ts';
-import { HALVES } from '../../../fuzz/executor/records.ts';
-import { descriptionTexts, loadDescriptions } from '../../../host/fuzz/descriptions.ts';
-import { HAS_FAIL_NTH, openTarget, prepareTarget } from '../../../host/fuzz/target.ts';
-import { findCanaries } from '../../../run/bugs/canaries.ts';
-import { type CampaignConfig, campaignConfig } from '../../../run/fuzz/schema.ts';
-import { firstIssue } from '../../../run/issue.ts';
-import { Image, sitesOf } from '../../coverage/image.ts';
-import { type Trace, toTrace } from '../../coverage/trace.ts';
-import { type Descriptions, innerDescriptions, toDescriptions } from '../../fuzz/descriptions.ts';
-import { A_PROGRAM, innerProgram, type Program } from '../../fuzz/program.ts';
-import { check } from '../checks.ts';
-import { guarded } from '../errors.ts';
+import { HOOK_PC, TraceBuilder } from '../../coverage/index.ts';
+import { hasParts, listOf } from '../../emulator/base/arguments.ts';
+import { KcovboxError } from '../../emulator/base/errors.ts';
+import { parseFaultChoice } from '../../emulator/index.ts';
+import { campaignSteps } from '../../fuzz/campaign/campaign.ts';
+import { examine } from '../../fuzz/campaign/crash.ts';
+import { budgetOf, Executor } from '../../fuzz/executor/executor.ts';
+import { LAYOUT } from '../../fuzz/executor/layout.ts';
+import { HALVES } from '../../fuzz/executor/records.ts';
+import { HAS_FAIL_NTH, targetMachine } from '../../host/fuzz/target-machine.ts';
+import { findCanaries } from '../../run/bugs/canaries.ts';
+import { type CampaignConfig, campaignConfig } from '../../run/fuzz/schema.ts';
+import { firstIssue } from '../../run/issue.ts';
+import { Image, sitesOf } from '../coverage/image.ts';
+import { type Trace, toTrace } from '../coverage/trace.ts';
+import { check } from './checks.ts';
+import { type Descriptions, innerDescriptions, parseDescriptions } from './descriptions.ts';
 import { type Execution, executionOf } from './execution.ts';
 import {
   CAMPAIGN,
@@ -27,21 +23,12 @@ import {
   type CampaignProgress,
   EXECUTE,
   type ExecuteOptions,
-  type FuzzTargetOptions,
-  PATHS,
-  TARGET,
+  type FuzzImages,
+  IMAGES,
+  OPEN,
+  type OpenOptions,
 } from './options.ts';
-
-/**
- * The system calls of the guest kernel, as `kcovbox fuzz` describes them.
- *
- * @param describe - paths of description files of your own, behind those of the package.
- * @throws KcovboxError of kind `input` for one that cannot be read, with file and line.
- */
-export function kernelDescriptions(describe: readonly string[] = []): Descriptions {
-  check('kernelDescriptions', ['describe', describe, PATHS]);
-  return toDescriptions(loadDescriptions(descriptionTexts(describe)));
-}
+import { A_PROGRAM, innerProgram, type Program } from './program.ts';
 
 /** A program that a campaign has found. */
 export interface Found {
@@ -65,19 +52,19 @@ export interface Campaign extends CampaignProgress {
 interface Parts {
   readonly executor: Executor;
   readonly descriptions: Descriptions;
-  readonly kernel: Uint8Array;
-  /** Of the options, which are the caller's to change. */
-  readonly has: {
-    readonly conf: string;
-    readonly hasThreads: boolean;
-    readonly faultable: readonly string[];
-  };
+  readonly images: FuzzImages;
 }
 
 let toTarget: (parts: Parts) => FuzzTarget;
 const PROGRAMS = listOf(A_PROGRAM);
 
-/** A booted guest that executes programs, each from the same snapshot. `fuzzTarget` makes one. */
+/** Lets others work between two batches, in Node and in browsers. */
+const turn = (): Promise<void> => new Promise(resolve => setTimeout(resolve));
+
+/**
+ * A booted guest that executes programs, each from the same snapshot. `openFuzzTarget` makes one,
+ * and so does `fuzzTarget` of `kcovbox/node`, which builds its images.
+ */
 export class FuzzTarget {
   readonly #parts: Parts;
   #image: Image | undefined;
@@ -88,8 +75,13 @@ export class FuzzTarget {
 
   private constructor(parts: Parts) {
     if (!hasParts(parts, 'executor'))
-      throw new KcovboxError('input', 'new FuzzTarget: the constructor is private; fuzzTarget makes one');
+      throw new KcovboxError('input', 'new FuzzTarget: the constructor is private; openFuzzTarget makes one');
     this.#parts = parts;
+  }
+
+  /** The guest, for another target of the same executions: in a worker, in a page, in a file. */
+  get images(): FuzzImages {
+    return this.#parts.images;
   }
 
   /** The calls that programs can make. */
@@ -99,7 +91,7 @@ export class FuzzTarget {
 
   /** The kernel, for `measure` of `kcovbox/coverage` and the names of places. */
   get image(): Image {
-    this.#image ??= new Image(this.#parts.kernel, 'kernel');
+    this.#image ??= new Image(this.#parts.images.kernel, 'kernel');
     return this.#image;
   }
 
@@ -176,9 +168,9 @@ export class FuzzTarget {
     const config = configOf(options);
     signal?.throwIfAborted();
     this.#checkHas(config);
-    const { executor, descriptions, has } = this.#parts;
+    const { executor, descriptions, images } = this.#parts;
     const steps = campaignSteps({
-      config: { ...config, failNth: HAS_FAIL_NTH.test(has.conf) },
+      config: { ...config, failNth: HAS_FAIL_NTH.test(images.conf) },
       descriptions: innerDescriptions(descriptions),
       executor,
       executions,
@@ -210,8 +202,9 @@ export class FuzzTarget {
 
   /** Refuses what the campaign needs and the target does not have. */
   #checkHas({ schedule, faults }: CampaignConfig): void {
-    const { hasThreads, faultable } = this.#parts.has;
-    if (schedule !== undefined && !hasThreads)
+    const { threads } = this.#parts.images;
+    const faultable: readonly string[] = this.#parts.images.faultable;
+    if (schedule !== undefined && !threads)
       throw new KcovboxError('input', 'FuzzTarget.campaign: schedule needs a target with threads');
     const wrong = faults?.map(parseFaultChoice).find(({ device }) => !faultable.includes(device));
     if (wrong)
@@ -246,21 +239,19 @@ const totals = ({
 }): CampaignProgress => ({ executions, instructions, edges: covered, programs: corpus, crashes });
 
 /**
- * Builds what is missing and boots the guest to the snapshot from which programs are executed. The
- * kernel of `linux` travels in the package; other configurations need clang 16 or newer.
+ * Boots a guest to the snapshot from which programs are executed. Equal images have equal
+ * executions and equal campaigns, in Node and in browsers.
  *
- * @throws KcovboxError of kind `toolchain` if the configuration does not exist or does not build;
- *   of kind `input` for description files that cannot be read; of kind `machine` if the guest does
- *   not come to its program.
+ * @throws KcovboxError of kind `input` for descriptions that cannot be read; of kind `machine` if
+ *   the guest does not come to the program that executes programs.
  */
-export const fuzzTarget = (options: FuzzTargetOptions = {}): Promise<FuzzTarget> =>
-  guarded(async () => {
-    check('fuzzTarget', ['options', options, TARGET]);
-    const { describe, threads: hasThreads = false, onMessage: say, ...rest } = options;
-    const descriptions = kernelDescriptions(describe);
-    const target = await prepareTarget({ ...rest, hasThreads, say });
-    const { kernel } = target.images;
-    const executor = openTarget(target, { canaries: findCanaries(kernel) });
-    const has = { conf: rest.conf ?? 'linux', hasThreads, faultable: [...(rest.faultable ?? [])] };
-    return toTarget({ executor, descriptions, kernel, has });
-  });
+export function openFuzzTarget(images: FuzzImages, options: OpenOptions = {}): FuzzTarget {
+  check('openFuzzTarget', ['images', images, IMAGES], ['options', options, OPEN]);
+  // The caller may change his own.
+  const own = { ...images, faultable: [...images.faultable], files: [...images.files] };
+  const descriptions = parseDescriptions(own.files, own.syscalls);
+  const stored = { ...own, kind: 'own' as const, hasThreads: own.threads };
+  const machine = targetMachine(stored, options.engine ?? 'jit');
+  const executor = new Executor({ machine, canaries: findCanaries(own.kernel) });
+  return toTarget({ executor, descriptions, images: own });
+}
