@@ -24,6 +24,11 @@ export interface Source {
 
 /** Most characters of a description file. */
 const TEXT_MAX = 1 << 20;
+/** Most of all files: which call makes what another one takes is a table of the two. */
+const RESOURCES_MAX = 1024;
+const DESCRIBED_MAX = 4096;
+/** Most kinds of which a resource is one more. */
+const PARENTS_MAX = 32;
 
 /** Calls that a program must not make: they end, replace or confuse the agent. */
 const NEVER = new Set(['exit', 'exit_group', 'rt_sigreturn', 'reboot', 'execve', 'execveat']);
@@ -76,6 +81,10 @@ class Parser implements TypeScope {
     if (c.has('='))
       do special.push(c.number());
       while (c.has(','));
+    let parents = 0;
+    for (let at = parent; at; at = at.parent) parents++;
+    if (parents > PARENTS_MAX) throw c.error(`"${name}" has more than ${PARENTS_MAX} kinds above it`);
+    if (this.resources.size === RESOURCES_MAX) throw c.error(`more than ${RESOURCES_MAX} resources`);
     this.resources.set(name, {
       name,
       width,
@@ -118,6 +127,7 @@ class Parser implements TypeScope {
   /** [exact] call NAME[$WAY](ARG: TYPE, ...) [-> RESOURCE] */
   #call(c: Cursor, isExact = false): void {
     const name = this.#fresh(c, this.calls);
+    if (this.calls.size === DESCRIBED_MAX) throw c.error(`more than ${DESCRIBED_MAX} calls are described`);
     const base = name.replace(/\$.*/, '');
     const row = this.#rows.get(base);
     if (!row) throw c.error(`the kernel has no system call "${base}"`);

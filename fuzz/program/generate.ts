@@ -49,10 +49,11 @@ export class Choice {
     if (idle !== undefined) throw new FuzzError(`no call matches "${idle}"`);
     this.calls = descriptions.calls.filter(({ name }) => patterns.some(pattern => matches(pattern, name)));
     this.takers = new Takers(descriptions, this.calls);
+    const makes = this.calls.map(type => ({ type, all: made(blank(type)) }));
     for (const resource of descriptions.resources.values())
       this.#makers.set(
         resource,
-        this.calls.filter(type => made(blank(type)).some(m => fits(m.resource, resource))),
+        makes.filter(({ all }) => all.some(m => fits(m.resource, resource))).map(({ type }) => type),
       );
   }
 

@@ -83,6 +83,15 @@ it('a wrong description is refused with file, line and reason', () => {
       `struct s { ${Array.from({ length: 6e4 }, (_, i) => `f${i}: int8`).join()}, f0: int8 }`,
       /two fields "f0"/,
     ],
+    [nest('resource r0: int8', n => `resource r${n}: r${n - 1}`), /d.kd:34: "r33" has more than 32 kinds/],
+    [
+      'resource r: int8\n'.repeat(1025).replaceAll(/r:/g, (_, at) => `r${at}:`),
+      /d.kd:1025: more than 1024 re/,
+    ],
+    [
+      'call close$x()\n'.repeat(4097).replaceAll(/x/g, (_, at) => `x${at}`),
+      /d.kd:4097: more than 4096 calls/,
+    ],
     [`# ${' '.repeat(2 ** 20)}`, /^d.kd: more than 1048576 characters$/],
   ];
   for (const [text, reason] of wrong) {
@@ -97,6 +106,8 @@ it('a wrong description is refused with file, line and reason', () => {
 it('a row of the table that no kernel has is refused', () => {
   const wrong: readonly [string, RegExp][] = [
     ['SYSCALL(1, a, 7)', /^system call a: 7 arguments, 6 are possible$/],
+    ['SYSCALL(1, a, 10)', /^system call a: 10 arguments, 6 are possible$/],
+    ['SYSCALL(1, a)', /^"SYSCALL\(1, a\)": expected SYSCALL\(number, name, arguments\)$/],
     ['SYSCALL(2147483648, a, 1)', /^system call a: its number is above 2147483647$/],
     ['SYSCALL(1, 9a, 1)', /^system call 9a: a name is one in C, of at most 64 characters$/],
     [`SYSCALL(1, ${'a'.repeat(1e6)}, 1)`, /^system call a{64}: a name is one in C/],
