@@ -27,7 +27,7 @@ import { checkVmlinux } from '../../host/fuzz/vmlinux.ts';
 import { readInput } from '../../host/input.ts';
 import { checkFlags, checkMakefile, checkTrust } from '../../host/trust.ts';
 import { hashOfXv6, readXv6Tree, sha256 } from '../../toolchain/index.ts';
-import { checkFaultable } from '../fuzz/choose.ts';
+import { checkFaultable, checkFuzzable } from '../fuzz/choose.ts';
 import { UserError } from '../io/fail.ts';
 import { loadDevices } from '../run/devices.ts';
 import { confOf } from '../run/robust.ts';
@@ -188,7 +188,10 @@ async function harnessGuest({ options, placed, fail }: Asked): Promise<PreparedG
 
 async function ownGuest({ options, placed, fail }: Asked): Promise<PreparedGuest> {
   const { conf = 'linux', append, schedule, device, driver, fault } = options;
-  told(fail, 'conf', () => confOf(conf, undefined, 'linux'));
+  told(fail, 'conf', () => {
+    checkFuzzable(conf);
+    confOf(conf, undefined, 'linux');
+  });
   const named = device?.map(placed) ?? [];
   told(fail, 'device', () => checkTrust(named.map(text => splitDevice(text).path)));
   const devices = await loadDevices(named);

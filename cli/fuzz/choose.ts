@@ -127,12 +127,15 @@ export function checkFaultable(names: readonly string[] = [], devices: readonly 
     throw new UserError(`fault of ${wrong}: the devices of programs are ${known.join(', ')}`);
 }
 
+/** `named`: how the user has named it. Errors: UserError, where its kcov is not that of Linux. */
+export function checkFuzzable(conf: string, named = conf): void {
+  if (!conf.split('+').includes('linux'))
+    throw new UserError(`${named}: the fuzzer needs a kernel with kcov of Linux, such as linux+kasan`);
+}
+
 function chooseTarget(options: RobustOptions, append: string): { conf: string; append: string } {
   const { conf: wanted } = options;
-  if (wanted !== undefined && !wanted.split('+').includes('linux'))
-    throw new UserError(
-      `--conf ${wanted}: the fuzzer needs a kernel with kcov of Linux, such as linux+kasan`,
-    );
+  if (wanted !== undefined) checkFuzzable(wanted, `--conf ${wanted}`);
   const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
   checkBugs(append, conf);
   return { conf, append: [...words, append].filter(Boolean).join(' ') };

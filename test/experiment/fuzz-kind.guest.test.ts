@@ -86,7 +86,7 @@ test.each([
   ],
   [
     FILE.replace('without: {', 'without: { conf: openbsd,'),
-    /:7:14: conf: --conf openbsd is a kernel of openbsd/,
+    /:7:14: conf: openbsd: the fuzzer needs a kernel with kcov of Linux, such as linux\+kasan/,
   ],
   [FILE.replace("'close'", "'clsoe'"), /:3:3: calls: no call matches "clsoe"/],
   [
