@@ -82,8 +82,15 @@ export function addExport(command: Command): void {
     .action((path: string, options: ExportOptions) => runExport(path, options));
 }
 
-/** Repeats the experiment of a crate in a new folder. The differences, one line each. */
-async function reproduce(crate: string, output: string, jobs: number): Promise<string[]> {
+/**
+ * Repeats the experiment of a crate in a folder, new or begun. `differences`: one line each;
+ * `before`: trials that were in the folder, so did not run, of `count`.
+ */
+async function reproduce(
+  crate: string,
+  output: string,
+  jobs: number,
+): Promise<{ differences: string[]; before: number; count: number }> {
   checkCrate(crate);
   const old = Folder.open(crate);
   if (old.plan.budget['cpu-seconds'] !== undefined)
@@ -92,6 +99,8 @@ async function reproduce(crate: string, output: string, jobs: number): Promise<s
   const images = new Map([...hashes].map(hash => [hash, old.image(hash)]));
   const source = readFileSync(join(crate, SOURCE), 'utf8');
   const now = Folder.create(output, { plan: old.plan, images, sources: new Map() }, source);
+  const count = old.plan.trials.length;
+  const before = count - now.pending(old.plan.trials).length;
   await runAll(now, jobs);
   const differences = old.plan.trials.flatMap(trial => {
     const difference = differenceOf(old.files(trial), now.files(trial));
@@ -106,7 +115,7 @@ async function reproduce(crate: string, output: string, jobs: number): Promise<s
     writeBytesTo(join(output, name), bytes);
     if (Buffer.compare(bytes, readFileSync(join(crate, name))) !== 0) differences.push(`${name} differs`);
   }
-  return differences;
+  return { differences, before, count };
 }
 
 export function addReproduce(command: Command): void {
@@ -122,16 +131,18 @@ export function addReproduce(command: Command): void {
     .addHelpText(
       'after',
       '\nThe files of the crate are compared with their hashes first. The exit status is 1 if a trial, the\n' +
-        'measurements or the report differ. Run it again to resume.\n' +
+        'measurements or the report differ. Run it again to resume: trials that are there\n' +
+        'are compared, and do not run.\n' +
         'Example:\n  kcovbox experiment reproduce -o again lost.crate',
     )
     .action(async (crate: string, { output, jobs }: { output: string; jobs?: number }) => {
-      const differences = await reproduce(crate, output, jobs ?? availableParallelism());
+      const { differences, before, count } = await reproduce(crate, output, jobs ?? availableParallelism());
       for (const line of differences) tell(`kcovbox: ${line}\n`);
-      writeTo(
-        '-',
-        differences.length === 0 ? 'reproduced: every byte is equal\n' : `${differences.length} differ\n`,
-      );
+      const equal =
+        before === 0
+          ? 'reproduced: every byte is equal'
+          : `every byte is equal; ${before} of ${count} trials were in ${output} before`;
+      writeTo('-', `${differences.length === 0 ? equal : `${differences.length} differ`}\n`);
       process.exitCode = differences.length === 0 ? 0 : 1;
     });
 }

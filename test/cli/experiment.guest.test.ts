@@ -195,6 +195,9 @@ test('a crate has everything: the experiment is repeated from it alone', () => {
 
   const again = cli('reproduce', '-o', 'again', 'crate');
   expect(again.stdout).toMatch(/reproduced: every byte is equal\n$/);
+  // Nothing ran: what was there is equal, which is less.
+  const twice = cli('reproduce', '-o', 'again', 'crate');
+  expect(twice.stdout).toMatch(/^every byte is equal; (\d+) of \1 trials were in again before\n$/m);
   expect(read('data.csv')).toBe(cli('export', '-o', '-', 'pipes.yaml').stdout);
 
   writeFileSync(join(cwd, 'crate', 'data.csv'), `${read('data.csv')}x`);
