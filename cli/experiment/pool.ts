@@ -10,12 +10,15 @@ import { KilledProcess, TrialProcess } from './trial-process.ts';
 /** A trial whose worker dies more often than this is not tried again. */
 const ATTEMPTS = 2;
 
-/** Runs the trials in `jobs` processes. Errors: UserError when a worker reports one. */
+/**
+ * Runs the trials in `jobs` processes; `seen` hears of each that is done, and of a signal that ends
+ * the command. Errors: UserError when a worker reports one.
+ */
 export async function runPool(
   folder: Folder,
   trials: readonly PlannedTrial[],
   jobs: number,
-  done: () => void,
+  seen: { readonly done: () => void; readonly interrupted: () => void },
 ): Promise<void> {
   const queue = trials.map(trialId);
   const attempts = new Map<string, number>();
@@ -27,6 +30,7 @@ export async function runPool(
   };
   const stop = (signal: EndingSignal): void => {
     for (const worker of workers) worker.kill();
+    seen.interrupted();
     process.exit(SIGNAL_STATUS[signal]);
   };
   for (const signal of ENDING_SIGNALS) process.on(signal, stop);
@@ -53,7 +57,7 @@ export async function runPool(
       if (!worker) workers.add((worker = new TrialProcess(folder.path)));
       try {
         await worker.run(trial);
-        done();
+        seen.done();
       } catch (error) {
         workers.delete(worker);
         worker = undefined;

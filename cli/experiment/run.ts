@@ -7,6 +7,7 @@ import { isOther, kernelText, planHash } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { parseWithin } from '../io/values.ts';
 import type { Folder } from './folder.ts';
 import { openExperiment, openResults } from './open.ts';
@@ -52,9 +53,18 @@ export async function runAll(folder: Folder, jobs: number): Promise<void> {
     progress.show(`${before + done} of ${trials.length} trials${left}`, done === pending.length);
   };
   show();
-  await runPool(folder, pending, jobs, () => {
-    done++;
-    show();
+  await runPool(folder, pending, jobs, {
+    done() {
+      done++;
+      show();
+    },
+    interrupted() {
+      progress.clear();
+      tell(
+        `kcovbox: interrupted; ${before + done} of ${trials.length} trials are finished; ` +
+          `kcovbox experiment resume ${shellWord(folder.path)} goes on\n`,
+      );
+    },
   });
   progress.clear();
   writeTo('-', `${counted(trials.length, 'trial')} of plan ${folder.hash.slice(0, 16)} in ${folder.path}\n`);

@@ -8,9 +8,11 @@ import { HAS_FAIL_NTH, targetMachine } from '../../host/fuzz/target-machine.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
 import { firstIssue } from '../../run/issue.ts';
+import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { discardFolder, printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { shellWord } from '../io/shell-word.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import { type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 import {
@@ -154,6 +156,11 @@ export async function runCampaignIn(
     line.clear();
     finishFolder(stored);
     if (!signal) writeTo('-', summary(stored));
+    else
+      tell(
+        `kcovbox: interrupted behind ${progressOf(state).executions} executions; ` +
+          `kcovbox fuzz run -n ${options.executions} ${shellWord(path)} goes on\n`,
+      );
   } catch (error) {
     if (!isOld && stored.epochs.length === 0) discardFolder(path, !isThere);
     throw error;

@@ -84,25 +84,41 @@ describe('the same bytes', () => {
     expect(whole('shards')).toEqual(whole('pipes.experiment'));
   });
 
-  test('after kill -9 of the command and its workers, and resume', async () => {
-    expect(cli('plan', '--dir', 'killed', 'pipes.yaml').status).toBe(0);
-    const path = join(cwd, 'killed');
+  test.each([
+    ['kill -9', 'SIGKILL'],
+    ['SIGINT', 'SIGINT'],
+  ] as const)('after %s of the command and its workers, and resume', async (_, signal) => {
+    expect(cli('plan', '--dir', signal, 'pipes.yaml').status).toBe(0);
+    const path = join(cwd, signal);
     const child = spawn(process.execPath, [COMMAND, 'experiment', 'run', '-j', '2', path], {
       detached: true,
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', chunk => {
+      said += chunk;
     });
     const ended = new Promise(resolve => child.on('close', resolve));
     // By name: a listing of folders that are being renamed may fail.
     const isAnyDone = (): boolean =>
-      planOf('killed').trials.some(({ variant, index }) =>
+      planOf(signal).trials.some(({ variant, index }) =>
         existsSync(join(path, 'trials', variant, `000${index}`, 'trial.json')),
       );
     while (!isAnyDone() && child.exitCode === null) await new Promise(resolve => setTimeout(resolve, 5));
-    process.kill(-child.pid!, 'SIGKILL'); // the group: the workers too
+    process.kill(-child.pid!, signal); // the group: the workers too
     await ended;
-    const resumed = cli('resume', '-j', '1', 'killed');
+    if (signal === 'SIGINT') {
+      expect(child.exitCode).toBe(130);
+      const { length } = planOf(signal).trials;
+      expect(said.split('\n').at(-2)).toMatch(
+        new RegExp(
+          `^kcovbox: interrupted; \\d+ of ${length} trials are finished; kcovbox experiment resume ${path} goes on$`,
+        ),
+      );
+    }
+    const resumed = cli('resume', '-j', '1', signal);
     expect(resumed.status).toBe(0);
-    expect(whole('killed')).toEqual(whole('pipes.experiment'));
+    expect(whole(signal)).toEqual(whole('pipes.experiment'));
   });
 });
 

@@ -142,13 +142,22 @@ describe('one campaign', () => {
 
   test('ends in order at SIGINT', async () => {
     const words = [COMMAND, 'fuzz', 'run', '-n', '100000000', '-j', '2', 'interrupted'];
-    const child = spawn(process.execPath, words, { cwd, stdio: 'ignore' });
+    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', chunk => {
+      said += chunk;
+    });
     const journal = join(cwd, 'interrupted', 'epochs.jsonl');
     while (!existsSync(journal) || readFileSync(journal, 'utf8') === '')
       await new Promise(r => setTimeout(r, 50));
     child.kill('SIGINT');
-    const [status] = await once(child, 'exit');
+    const [status] = await once(child, 'close');
     expect(status).toBe(130);
+    const epochs = readFileSync(journal, 'utf8').split('\n').length - 1;
+    expect(said.split('\n').at(-2)).toBe(
+      `kcovbox: interrupted behind ${1024 * epochs} executions; ` +
+        'kcovbox fuzz run -n 100000000 interrupted goes on',
+    );
     expect(readFileSync(join(cwd, 'interrupted', 'coverage.csv'), 'utf8').split('\n').length).toBeGreaterThan(
       2,
     );
