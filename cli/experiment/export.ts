@@ -10,6 +10,7 @@ import { makeFolders, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, writeBytesTo, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { parseWithin } from '../io/values.ts';
 import { CSV, checkCrate, crateFiles, METADATA } from './crate.ts';
 import { differenceOf, Folder, PLAN, SOURCE } from './folder.ts';
@@ -101,7 +102,7 @@ async function reproduce(
   const now = Folder.create(output, { plan: old.plan, images, sources: new Map() }, source);
   const count = old.plan.trials.length;
   const before = count - now.pending(old.plan.trials).length;
-  await runAll(now, jobs);
+  await runAll(now, jobs, `kcovbox experiment reproduce ${pathWord(crate)} -o ${pathWord(output)}`);
   const differences = old.plan.trials.flatMap(trial => {
     const difference = differenceOf(old.files(trial), now.files(trial));
     return difference === undefined ? [] : [`trial ${trialId(trial)}: ${difference}`];

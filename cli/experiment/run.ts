@@ -7,7 +7,7 @@ import { isOther, kernelText, planHash } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { shellWord } from '../io/shell-word.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { parseWithin } from '../io/values.ts';
 import type { Folder } from './folder.ts';
 import { openExperiment, openResults } from './open.ts';
@@ -37,7 +37,12 @@ function planText(folder: Folder): string {
   );
 }
 
-export async function runAll(folder: Folder, jobs: number): Promise<void> {
+/** `again`: the command that goes on behind a signal. */
+export async function runAll(
+  folder: Folder,
+  jobs: number,
+  again = `kcovbox experiment resume ${pathWord(folder.path)}`,
+): Promise<void> {
   folder.sweep();
   const { trials } = folder.plan;
   // The variants in turn, so that a report of unfinished trials has some of each.
@@ -62,7 +67,7 @@ export async function runAll(folder: Folder, jobs: number): Promise<void> {
       progress.clear();
       tell(
         `kcovbox: interrupted; ${before + done} of ${trials.length} trials are finished; ` +
-          `kcovbox experiment resume ${shellWord(folder.path)} goes on\n`,
+          `${again} goes on\n`,
       );
     },
   });

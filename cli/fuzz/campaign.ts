@@ -12,7 +12,7 @@ import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { discardFolder, printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { shellWord } from '../io/shell-word.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import { type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 import {
@@ -113,6 +113,15 @@ export function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = avai
   return new Pool(workerData(stored, engine), stored.descriptions, Math.min(jobs, batches));
 }
 
+/** How far a campaign came, by its journal, and how it goes on. */
+function interruption({ path, epochs, devices, manifest }: Stored, wanted: number): string {
+  const trust = devices.length > 0 ? 'KCOVBOX_TRUST=1 ' : '';
+  return (
+    `kcovbox: interrupted behind ${epochs.length * epochSize(manifest.config)} executions; ` +
+    `${trust}kcovbox fuzz run -n ${wanted} ${pathWord(path)} goes on\n`
+  );
+}
+
 /** Runs a campaign, or goes on with it. Where the guest does not begin, no new folder stays. */
 export async function runCampaignIn(
   path: string,
@@ -156,11 +165,7 @@ export async function runCampaignIn(
     line.clear();
     finishFolder(stored);
     if (!signal) writeTo('-', summary(stored));
-    else
-      tell(
-        `kcovbox: interrupted behind ${progressOf(state).executions} executions; ` +
-          `kcovbox fuzz run -n ${options.executions} ${shellWord(path)} goes on\n`,
-      );
+    else tell(interruption(stored, options.executions));
   } catch (error) {
     if (!isOld && stored.epochs.length === 0) discardFolder(path, !isThere);
     throw error;

@@ -1,9 +1,10 @@
 // `kcovbox fuzz minimize`: a small corpus that covers what the whole one of a campaign covers.
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { counted, type EngineKind } from '../../emulator/index.ts';
 import { smallCover } from '../../fuzz/index.ts';
 import { UserError } from '../io/fail.ts';
-import { discardFolder, fillFolder, writeFiles, writeTo } from '../io/output.ts';
+import { checkFolder, fillFolder, writeFiles, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { coveredWhat, poolOf } from './campaign.ts';
 import { entryName, readFolder } from './folder.ts';
@@ -12,6 +13,18 @@ export interface MinimizeOptions {
   output: string;
   jobs?: number;
   engine: Exclude<EngineKind, 'lockstep'>;
+}
+
+/** The path behind all links, also of what is not there yet. */
+const realPath = (path: string): string =>
+  existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path));
+
+/** `crashes/` of a campaign, say, is of its own finds. */
+function refuseInside(campaign: string, output: string): void {
+  if (`${realPath(resolve(output))}${sep}`.startsWith(`${realPath(resolve(campaign))}${sep}`))
+    throw new UserError(
+      `fuzz minimize: ${output} is in the campaign ${campaign}; give another folder with -o`,
+    );
 }
 
 /**
@@ -23,8 +36,8 @@ export async function minimizeCorpus(path: string, options: MinimizeOptions): Pr
   const texts = stored.epochs.flatMap(({ entries }) => entries.map(({ text }) => text));
   if (texts.length === 0) throw new UserError(`fuzz minimize ${path}: the campaign has no programs yet`);
   // A folder that cannot be is refused before the programs are executed.
-  const isNew = !existsSync(options.output);
-  fillFolder(options.output, 'fuzz minimize', () => {});
+  checkFolder(options.output, 'fuzz minimize');
+  refuseInside(path, options.output);
   const line = progressLine();
   const pool = poolOf(stored, options.engine, options.jobs);
   try {
@@ -36,12 +49,9 @@ export async function minimizeCorpus(path: string, options: MinimizeOptions): Pr
     );
     line.clear();
     const files = new Map(chosen.map(index => [entryName(index), texts[index]!]));
-    writeFiles(options.output, files);
+    fillFolder(options.output, 'fuzz minimize', () => writeFiles(options.output, files));
     const covered = `${pool.state.covered.size} ${coveredWhat(stored)}`;
-    writeTo('-', `${chosen.length} of ${counted(texts.length, 'program')} cover the same ${covered}\n`);
-  } catch (error) {
-    discardFolder(options.output, isNew);
-    throw error;
+    writeTo('-', `kept ${chosen.length} of ${counted(texts.length, 'program')}: the same ${covered}\n`);
   } finally {
     line.clear();
     await pool.close();

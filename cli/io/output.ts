@@ -288,6 +288,18 @@ export function fillFolder(
   }
 }
 
+/** Refuses a folder that `fillFolder` would refuse, before the work for it; all stays as it is. */
+export function checkFolder(path: string, what: string): void {
+  const done = new Error();
+  try {
+    fillFolder(path, what, () => {
+      throw done;
+    });
+  } catch (error) {
+    if (error !== done) throw error;
+  }
+}
+
 /** Empties a folder of results; one that the command made is removed. */
 export function discardFolder(folder: string, isNew: boolean): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });

@@ -97,13 +97,20 @@ export interface CampaignProgress {
   readonly crashes: number;
 }
 
+/** As the manifest of a campaign has it. */
+const WORDS_MAX = 1 << 16;
+const WORDS = is(
+  `a string of at most ${WORDS_MAX} characters without NUL`,
+  value => typeof value === 'string' && value.length <= WORDS_MAX && !value.includes('\0'),
+);
+
 /** @internal */
 export const IMAGES = optionsOf<FuzzImages>({
   conf: aString,
   kernel: bytesOf('a kernel'),
   initrd: bytesOf('a root file system'),
-  append: aString,
-  tail: aString,
+  append: WORDS,
+  tail: WORDS,
   threads: aBoolean,
   faultable: listOf(oneOf('edu')),
   files: listOf(A_FILE),

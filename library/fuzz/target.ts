@@ -79,9 +79,12 @@ export class FuzzTarget {
     this.#parts = parts;
   }
 
-  /** The guest, for another target of the same executions: in a worker, in a page, in a file. */
+  /**
+   * The guest, for another target of the same executions: in a worker, in a page, in a file. A
+   * copy of some MB: nothing that is done to it changes this target.
+   */
   get images(): FuzzImages {
-    return this.#parts.images;
+    return copyOf(this.#parts.images);
   }
 
   /** The calls that programs can make. */
@@ -238,6 +241,14 @@ const totals = ({
   readonly crashes: number;
 }): CampaignProgress => ({ executions, instructions, edges: covered, programs: corpus, crashes });
 
+const copyOf = (images: FuzzImages): FuzzImages => ({
+  ...images,
+  kernel: Uint8Array.from(images.kernel),
+  initrd: Uint8Array.from(images.initrd),
+  faultable: [...images.faultable],
+  files: images.files.map(file => ({ ...file })),
+});
+
 /**
  * Boots a guest to the snapshot from which programs are executed. Equal images have equal
  * executions and equal campaigns, in Node and in browsers.
@@ -248,7 +259,7 @@ const totals = ({
 export function openFuzzTarget(images: FuzzImages, options: OpenOptions = {}): FuzzTarget {
   check('openFuzzTarget', ['images', images, IMAGES], ['options', options, OPEN]);
   // The caller may change his own.
-  const own = { ...images, faultable: [...images.faultable], files: [...images.files] };
+  const own = copyOf(images);
   const descriptions = parseDescriptions(own.files, own.syscalls);
   const stored = { ...own, kind: 'own' as const, hasThreads: own.threads };
   const machine = targetMachine(stored, options.engine ?? 'jit');

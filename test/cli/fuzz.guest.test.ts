@@ -193,7 +193,7 @@ describe('a small corpus', () => {
   test('covers what the whole one covers, under the same names, with any number of workers', async () => {
     const { status, stdout, stderr } = cli('minimize', '-j', '1', 'one', '-o', 'small');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const [, few, all, edges] = /^(\d+) of (\d+) programs cover the same (\d+) edges\n$/.exec(stdout)!;
+    const [, few, all, edges] = /^kept (\d+) of (\d+) programs: the same (\d+) edges\n$/.exec(stdout)!;
     const names = readdirSync(join(cwd, 'small'));
     expect([names.length, readdirSync(join(cwd, 'one', 'corpus')).length]).toEqual([
       Number(few),
@@ -236,6 +236,13 @@ describe('a small corpus', () => {
       /^kcovbox: epoch 0: the corpus covers \d+ elements, and 7 by the journal\n$/,
     );
     expect(existsSync(join(cwd, 'none'))).toBe(false);
+    cli('minimize', 'lies', '-o', 'none/such/folder');
+    expect(existsSync(join(cwd, 'none'))).toBe(false);
+    expect(cli('minimize', 'one', '-o', 'one/crashes')).toMatchObject({
+      status: 125,
+      stderr: 'kcovbox: fuzz minimize: one/crashes is in the campaign one; give another folder with -o\n',
+    });
+    expect(existsSync(join(cwd, 'one', 'crashes'))).toBe(false);
   });
 });
 

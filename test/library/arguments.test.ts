@@ -43,6 +43,7 @@ const guest = {
   ...{ conf: 'linux', kernel, initrd: kernel, append: '', tail: '', threads: false },
   ...{ faultable: [], files: [], syscalls: '' },
 };
+const opening = (more: Any, options?: Any) => () => fuzz.openFuzzTarget({ ...guest, ...more }, options);
 const added = { base: 0x500_0000, size: 4096, create: () => ({}) };
 
 /** Functions without parameters. */
@@ -427,31 +428,15 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'fuzz.openFuzzTarget': [
     [() => fuzz.openFuzzTarget('linux' as Any), /^openFuzzTarget: images is "linux", expected an object$/],
-    [
-      () => fuzz.openFuzzTarget({ ...guest, kernel: 'k' } as Any),
-      /images\.kernel is "k", expected the bytes of/,
-    ],
-    [
-      () => fuzz.openFuzzTarget({ ...guest, hart: 2 } as Any),
-      /images\.hart does not exist; there are conf, ker/,
-    ],
-    [
-      () => fuzz.openFuzzTarget({ ...guest, faultable: ['uart'] } as Any),
-      /faultable\[0\] is "uart", expected/,
-    ],
-    [
-      () => fuzz.openFuzzTarget({ ...guest, files: [{}] } as Any),
-      /images\.files\[0\]\.name is undefined, exp/,
-    ],
-    [
-      () => fuzz.openFuzzTarget(guest, { engine: 'lockstep' as Any }),
-      /options\.engine is "lockstep", expected/,
-    ],
-    [
-      () => fuzz.openFuzzTarget({ ...guest, files: [{ name: 'a', text: 'b' }] }),
-      /^a:1: "b" begins no declara/,
-    ],
-    [() => fuzz.openFuzzTarget(guest), /^kernel: is not an elf file$/],
+    [opening({ kernel: 'k' }), /images\.kernel is "k", expected the bytes of/],
+    [opening({ hart: 2 }), /images\.hart does not exist; there are conf, ker/],
+    [opening({ faultable: ['uart'] }), /faultable\[0\] is "uart", expected/],
+    [opening({ files: [{}] }), /images\.files\[0\]\.name is undefined, exp/],
+    [opening({ append: 'a\0' }), /images\.append is "a\\u0000", expected a string of/],
+    [opening({ tail: 'a'.repeat(65_537) }), /images\.tail is "a+\.\.\.", expected a/],
+    [opening({}, { engine: 'lockstep' }), /options\.engine is "lockstep", expected/],
+    [opening({ files: [{ name: 'a', text: 'b' }] }), /^a:1: "b" begins no declara/],
+    [opening({}), /^kernel: is not an elf file$/],
   ],
 
   'fuzz.Descriptions': [

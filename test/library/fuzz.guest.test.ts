@@ -193,6 +193,21 @@ describe('a target', () => {
     expect(shown(await same.campaign(options))).toEqual(shown(await target.campaign(options)));
   });
 
+  it('is not changed through its images, or those that it was made of', () => {
+    const given = structuredClone(target.images);
+    const own = openFuzzTarget(given);
+    const { id } = target.image;
+    for (const images of [given, own.images]) {
+      images.kernel.fill(0);
+      images.initrd.fill(0);
+      Object.assign(images, { threads: true, conf: 'linux+fail-nth' });
+      (images.faultable as string[]).push('edu');
+      Object.assign(images.files[0]!, { text: '' });
+    }
+    expect(own.images).toEqual(target.images);
+    expect(own.image.id).toBe(id);
+  });
+
   it('refuses threads, faults and memory that it does not have', async () => {
     const { descriptions } = target;
     const refused = (text: string): unknown => {
