@@ -113,11 +113,14 @@ export function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = avai
   return new Pool(workerData(stored, engine), stored.descriptions, Math.min(jobs, batches));
 }
 
+const executionsOf = ({ epochs, manifest }: Pick<Stored, 'epochs' | 'manifest'>): number =>
+  epochs.length * epochSize(manifest.config);
+
 /** How far a campaign came, by its journal, and how it goes on. */
 function interruption({ path, epochs, devices, manifest }: Stored, wanted: number): string {
   const trust = devices.length > 0 ? 'KCOVBOX_TRUST=1 ' : '';
   return (
-    `kcovbox: interrupted behind ${epochs.length * epochSize(manifest.config)} executions; ` +
+    `kcovbox: interrupted behind ${executionsOf({ epochs, manifest })} executions; ` +
     `${trust}kcovbox fuzz run -n ${wanted} ${pathWord(path)} goes on\n`
   );
 }
@@ -192,12 +195,13 @@ export const coveredWhat = ({ manifest }: Pick<Stored, 'manifest'>): string =>
 
 /** The same for every run of the campaign. */
 function summary({ epochs, manifest }: Stored): string {
-  const executions = epochs.length * epochSize(manifest.config);
+  const executions = executionsOf({ epochs, manifest });
   const programs = epochs.reduce((sum, { entries }) => sum + entries.length, 0);
   const crashes = epochs.flatMap(epoch => epoch.crashes);
   const rows = crashes.map(({ title, execution }) => `  at execution ${execution}: ${visible(title)}\n`);
   return (
-    `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${coveredWhat({ manifest })}, ${programs} programs, ` +
+    `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${coveredWhat({ manifest })}, ` +
+    `${programs} programs, ` +
     `${crashes.length} crashes\n${rows.join('')}${manifest.canaries ? bugSummary(epochs, manifest.canaries.rows) : ''}`
   );
 }

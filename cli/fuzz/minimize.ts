@@ -1,11 +1,10 @@
 // `kcovbox fuzz minimize`: a small corpus that covers what the whole one of a campaign covers.
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
 import { counted, type EngineKind } from '../../emulator/index.ts';
 import { smallCover } from '../../fuzz/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkFolder, fillFolder, writeFiles, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { isWithin } from '../io/within.ts';
 import { coveredWhat, poolOf } from './campaign.ts';
 import { entryName, readFolder } from './folder.ts';
 
@@ -13,18 +12,6 @@ export interface MinimizeOptions {
   output: string;
   jobs?: number;
   engine: Exclude<EngineKind, 'lockstep'>;
-}
-
-/** The path behind all links, also of what is not there yet. */
-const realPath = (path: string): string =>
-  existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path));
-
-/** `crashes/` of a campaign, say, is of its own finds. */
-function refuseInside(campaign: string, output: string): void {
-  if (`${realPath(resolve(output))}${sep}`.startsWith(`${realPath(resolve(campaign))}${sep}`))
-    throw new UserError(
-      `fuzz minimize: ${output} is in the campaign ${campaign}; give another folder with -o`,
-    );
 }
 
 /**
@@ -37,7 +24,10 @@ export async function minimizeCorpus(path: string, options: MinimizeOptions): Pr
   if (texts.length === 0) throw new UserError(`fuzz minimize ${path}: the campaign has no programs yet`);
   // A folder that cannot be is refused before the programs are executed.
   checkFolder(options.output, 'fuzz minimize');
-  refuseInside(path, options.output);
+  if (isWithin(options.output, path))
+    throw new UserError(
+      `fuzz minimize: ${options.output} is in the campaign ${path}; give another folder with -o`,
+    );
   const line = progressLine();
   const pool = poolOf(stored, options.engine, options.jobs);
   try {

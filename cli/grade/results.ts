@@ -1,12 +1,13 @@
 // The folder of results: it holds those of the whole class or none. They are written beside it, and
 // take its name at the end. A command that is killed leaves its folder there; the next one removes
 // it.
-import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { isSandboxed } from '../../host/lab/sandbox.ts';
 import { systemMessage, temporaryPath } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { behindLinks, discardFolder, fillFolder, sweep } from '../io/output.ts';
+import { isWithin } from '../io/within.ts';
 
 export interface Results {
   /** Where they are written. */
@@ -15,23 +16,6 @@ export interface Results {
   commit(): void;
   /** All is as before, unless they are complete. */
   discard(): void;
-}
-
-/** The path without links, of which the last folders need not be there. */
-function realPath(path: string): string {
-  if (existsSync(path) || dirname(path) === path) return realpathSync(path);
-  return join(realPath(dirname(path)), relative(dirname(path), path));
-}
-
-/** False for paths that are not there or cannot be used: they are refused where they are opened. */
-function isWithin(output: string, submissions: string): boolean {
-  if (output === '-') return false;
-  try {
-    const way = relative(realpathSync(submissions), realPath(behindLinks(resolve(output))));
-    return way.split('/')[0] !== '..';
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { HOOK_PC, TraceBuilder } from '../../coverage/index.ts';
 import { hasParts, listOf } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseFaultChoice } from '../../emulator/index.ts';
-import { campaignSteps } from '../../fuzz/campaign/campaign.ts';
+import { campaignSteps, type Progress } from '../../fuzz/campaign/campaign.ts';
 import { examine } from '../../fuzz/campaign/crash.ts';
 import { budgetOf, Executor } from '../../fuzz/executor/executor.ts';
 import { LAYOUT } from '../../fuzz/executor/layout.ts';
@@ -227,19 +227,11 @@ function configOf({ seed = 1n, settle, ...rest }: CampaignOptions): CampaignConf
   return parsed.data;
 }
 
-const totals = ({
-  executions,
-  instructions,
-  covered,
-  corpus,
-  crashes,
-}: {
-  readonly executions: number;
-  readonly instructions: number;
-  readonly covered: number;
-  readonly corpus: number;
-  readonly crashes: number;
-}): CampaignProgress => ({ executions, instructions, edges: covered, programs: corpus, crashes });
+const totals = ({ covered, corpus, ...rest }: Progress): CampaignProgress => ({
+  ...rest,
+  edges: covered,
+  programs: corpus,
+});
 
 const copyOf = (images: FuzzImages): FuzzImages => ({
   ...images,

@@ -93,7 +93,7 @@ it('the records of each call are those that the device reported during that call
   expect(records).toBeGreaterThan(10_000);
 });
 
-it('without snapshots an execution is the same, and its instructions are with those of the boot', async () => {
+it('without snapshots an execution is the same, with the instructions of the boot', async () => {
   const target = await prepareTarget({ engine: 'jit' });
   const booting = openTarget(target, { reset: 'boot' });
   const program = parseProgram('pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"abc", 0x3)\n', descriptions);
