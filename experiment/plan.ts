@@ -89,8 +89,8 @@ export function shardOf(plan: ExperimentPlan, index: number, of: number): Planne
   return dealt.filter((_, at) => at % of === index).map(({ trial }) => trial);
 }
 
-/** A stable draw of `share` of the trials, at least one of them: for a check of samples. */
-export function sampleOf(plan: ExperimentPlan, share: number): PlannedTrial[] {
-  const wanted = Math.max(1, Math.ceil(plan.trials.length * share));
+/** A stable draw of `percent` of the trials, at least one of them: for a check of samples. */
+export function sampleOf(plan: ExperimentPlan, percent: number): PlannedTrial[] {
+  const wanted = Math.max(1, Math.ceil((plan.trials.length * percent) / 100));
   return shardOf(plan, 0, 1).slice(0, wanted);
 }

@@ -279,3 +279,16 @@ export const experimentTrial = z.strictObject({
   ),
 });
 export type ExperimentTrial = z.infer<typeof experimentTrial>;
+
+/** Output of `experiment verify --json`. */
+export const experimentVerification = z.strictObject({
+  format: z.literal('kcovbox experiment verification'),
+  version: z.literal(1),
+  plan: sha256.describe('of the plan as canonical JSON'),
+  trials: count.describe('that are finished'),
+  repeated: z.array(z.string()).describe('trials that ran again, by their names'),
+  differs: z
+    .array(z.strictObject({ trial: z.string(), difference: z.string().describe('the first one') }))
+    .describe('those of them that have other bytes'),
+});
+export type ExperimentVerification = z.infer<typeof experimentVerification>;

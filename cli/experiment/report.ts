@@ -1,6 +1,6 @@
 // `kcovbox experiment report` and `status`.
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { reportPage } from '../../experiment/html/page.ts';
 import { codeOf, trialId } from '../../experiment/plan.ts';
 import { type Results, reportOf, summaryText } from '../../experiment/report/data.ts';
@@ -101,15 +101,4 @@ export function addStatus(command: Command): void {
       const folder = openResults(path, dir);
       writeTo('-', format === 'json' ? statusJson(folder) : statusText(folder));
     });
-}
-
-const PERCENT = 100;
-
-/** `5%` or `0.05`, as a share. */
-export function parseShare(text: string): number {
-  const [, number, percent] = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
-  const share = Number(number) / (percent ? PERCENT : 1);
-  if (!(share > 0 && share <= 1))
-    throw new InvalidArgumentError('expected a share: 5%, or 0.05; at most 100%');
-  return share;
 }

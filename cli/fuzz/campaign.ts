@@ -247,7 +247,7 @@ export async function verifyCampaign(path: string, options: VerifyOptions): Prom
   const found: FuzzVerification = { format, version: 1, epochs: epochs.length, repeated, differs };
   if (options.json) printJson(found);
   else writeTo('-', verificationText(found));
-  return differs ? 3 : 0;
+  return differs ? 1 : 0;
 }
 
 function verificationText({ epochs, repeated, differs }: FuzzVerification): string {

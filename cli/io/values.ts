@@ -1,6 +1,6 @@
 // Parsers of option values, shared by the verbs. Each throws commander's own error, so that the
 // message names the option.
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   type Extensions,
   HostError,
@@ -90,6 +90,28 @@ export const parseWithin =
       throw new InvalidArgumentError(`expected ${what}${least} to ${most}`);
     return value;
   };
+
+/**
+ * Per cent, with or without the sign. A number below 1 needs it, because 0.05 can be meant as a
+ * share: 5 %.
+ */
+export function parsePercent(text: string): number {
+  const [, number, sign] = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
+  const percent = Number(number);
+  if (!(percent > 0 && percent <= 100))
+    throw new InvalidArgumentError('expected per cent, above 0 and at most 100: 5% or 5');
+  if (percent < 1 && !sign)
+    throw new InvalidArgumentError(
+      `write ${number}%, or ${Number((percent * 100).toFixed(4))}% if it is a share`,
+    );
+  return percent;
+}
+
+/** `--sample` of the commands that repeat a part of results; per cent. `what`: of what. */
+export const sampleOption = (what: string): Option =>
+  new Option('--sample <percent>', `share of the ${what}, with or without %; at least one of them`)
+    .argParser(parsePercent)
+    .default(5, '5%');
 
 export function parseRegex(text: string): RegExp {
   if (text === '') throw new InvalidArgumentError('the pattern is empty');

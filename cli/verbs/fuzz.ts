@@ -9,13 +9,12 @@ import { type MinimizeOptions, minimizeCorpus } from '../fuzz/minimize.ts';
 import { reproduce } from '../fuzz/repro.ts';
 import { jobsOption } from '../io/jobs.ts';
 import { repeated } from '../io/repeated.ts';
-import { parseCount, parseOrder, parseSeed, parseWithin } from '../io/values.ts';
+import { parseCount, parseOrder, parseSeed, sampleOption } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
 import { addDeviceOptions } from './run.ts';
 
 const EXECUTIONS = 100_000;
 const ROUNDS = 200;
-const SAMPLE = 5;
 
 function parsePattern(text: string, before: string[] = []): string[] {
   if (!CALL_PATTERN.test(text))
@@ -32,9 +31,6 @@ function parseRaceOrder(text: string): string {
     throw new InvalidArgumentError(e.message.replace('expected ', 'expected turns, '));
   }
 }
-
-/** Per cent, with or without the sign, as `experiment verify` takes it. */
-const parsePercent = (text: string): number => parseWithin(1, 100)(text.replace(/%$/, ''));
 
 const engineOption = (): Option =>
   new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
@@ -130,9 +126,7 @@ function addVerify(command: Command): void {
   command
     .description('repeat epochs of a campaign on this machine, and compare them byte by byte')
     .argument('<dir>', 'folder of the campaign')
-    .addOption(
-      new Option('--sample <percent>', 'share of the epochs').argParser(parsePercent).default(SAMPLE, '5%'),
-    )
+    .addOption(sampleOption('epochs'))
     .addOption(new Option('--seed <hex>', 'seed of the sample').argParser(parseSeed).default(1n, '1'))
     .addOption(jobsOption())
     .addOption(engineOption())
@@ -140,7 +134,7 @@ function addVerify(command: Command): void {
     .addHelpText(
       'after',
       '\nThe programs that were kept before the epoch are executed again, and must cover what the journal says.\n' +
-        'The exit status is 3 when an epoch differs; the first difference is printed.\n' +
+        'The exit status is 1 when an epoch differs; the first difference is printed.\n' +
         'Examples:\n  kcovbox fuzz verify campaign\n  kcovbox fuzz verify --sample 100% -j 1 campaign',
     )
     .action(async (path: string, options: VerifyOptions) => {
@@ -182,7 +176,7 @@ function addBench(command: Command): void {
     .addHelpText(
       'after',
       '\nTimes are of the processor. Stability is the share of programs whose two executions, with others between\n' +
-        'them, have the same records and values. Less than 100 % is an error, exit status 3, which names the\n' +
+        'them, have the same records and values. With less than 100 % the exit status is 1; a line names the\n' +
         'first different record.\n' +
         'Examples:\n  kcovbox fuzz bench\n  kcovbox fuzz bench --kasan --rounds 50\n' +
         '  kcovbox fuzz bench --xv6 ~/xv6-riscv --rounds 20',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ExperimentTrial, ProgramPlan } from '../../experiment/schema.ts';
+import { type ExperimentTrial, experimentVerification, type ProgramPlan } from '../../experiment/schema.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran, ROOT } from '../support/command.ts';
 
@@ -182,11 +182,17 @@ test('verify runs trials again, and names the first execution that differs', () 
     const runs = trial.runs.map((hash, i) => (i === 1 ? '0'.repeat(16) : hash));
     writeFileSync(path, readFileSync(path, 'utf8').replace(JSON.stringify(trial.runs), JSON.stringify(runs)));
   }
-  const { status, stderr, stdout } = cli('verify', '--sample', '0.01', 'edited');
+  const { status, stderr, stdout } = cli('verify', '--sample', '1', 'edited');
   expect([status, stdout]).toEqual([1, '1 trial ran again: 1 differ\n']);
   expect(stderr).toMatch(
     /^kcovbox: trial \w+\/\d+: trial\.json differs from byte \d+ on; execution 2 is the first/,
   );
+  const json = cli('verify', '--sample', '1%', '--json', 'edited');
+  expect([json.status, json.stderr]).toEqual([1, '']);
+  const found = experimentVerification.parse(JSON.parse(json.stdout));
+  expect(found.trials).toBe(6);
+  expect(found.differs.map(({ trial }) => trial)).toEqual(found.repeated);
+  expect(stderr).toBe(`kcovbox: trial ${found.repeated[0]}: ${found.differs[0]!.difference}\n`);
 });
 
 test('a crate has everything: the experiment is repeated from it alone', () => {
@@ -284,7 +290,8 @@ test.each([
   [['shard', 'shards', '--of', '2'], /no engine says which shard this is .*give --index/],
   [['shard', 'shards', '--of', '2', '--index', '2'], /--index 2 of --of 2: the first is 0/],
   [['shard', 'shards'], /how many shards are there\? Give --of N/],
-  [['verify', '--sample', '0', 'shards'], /expected a share/],
+  [['verify', '--sample', '0', 'shards'], /expected per cent, above 0 and at most 100: 5% or 5/],
+  [['verify', '--sample', '0.05', 'shards'], /write 0\.05%, or 5% if it is a share/],
   [['status', '--dir', 'none', 'pipes.yaml'], /none: no such folder/],
   [['report', 'broken'], /plan broken\/plan\.json: not JSON; it is damaged/],
 ] as const)('%j is refused in one line', (words, message) => {

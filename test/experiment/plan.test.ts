@@ -32,10 +32,11 @@ describe('shards', () => {
 
   test('a sample has its share, at least one, and trials of several variants', () => {
     const plan = samplePlan({ trials: 50 });
-    expect(sampleOf(plan, 0.05)).toHaveLength(5);
-    expect(sampleOf(plan, 0.0001)).toHaveLength(1);
-    expect(new Set(sampleOf(plan, 1).map(trialId)).size).toBe(100);
-    expect(new Set(sampleOf(plan, 0.2).map(({ variant }) => variant)).size).toBe(2);
+    expect(sampleOf(plan, 5)).toHaveLength(5);
+    expect(sampleOf(plan, 7)).toHaveLength(7); // 100 * 0.07 is more than 7
+    expect(sampleOf(plan, 0.01)).toHaveLength(1);
+    expect(new Set(sampleOf(plan, 100).map(trialId)).size).toBe(100);
+    expect(new Set(sampleOf(plan, 20).map(({ variant }) => variant)).size).toBe(2);
   });
 });
 

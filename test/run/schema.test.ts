@@ -3,7 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { experimentFile, experimentPlan, experimentTrial } from '../../experiment/schema.ts';
+import {
+  experimentFile,
+  experimentPlan,
+  experimentTrial,
+  experimentVerification,
+} from '../../experiment/schema.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import type { RunDescription } from '../../run/schema.ts';
 import { SCHEMAS as OF_RUNS } from '../../run/schemas.ts';
@@ -14,6 +19,7 @@ const SCHEMAS = {
   experiment: experimentFile,
   'experiment-plan': experimentPlan,
   'experiment-trial': experimentTrial,
+  'experiment-verification': experimentVerification,
 };
 
 describe.each(Object.entries(SCHEMAS))('docs/schemas/%s.json', (name, schema) => {
