@@ -26,7 +26,7 @@ import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { makeFolders, sha256, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { writeFile } from '../io/output.ts';
+import { undoOf, writeFile } from '../io/output.ts';
 
 export const PLAN = 'plan.json';
 export const SOURCE = 'experiment.yaml';
@@ -112,22 +112,29 @@ export class Folder {
           `${planHash(plan).slice(0, 16)} (a program, a kernel or an option differs); give another folder with --dir`,
       );
     }
-    told(path, () => {
-      for (const name of PARTS) makeFolders(join(path, name));
-      const others = readdirSync(path).filter(
-        name => ![...PARTS, SOURCE].includes(name) && !name.endsWith('.tmp'),
-      );
-      if (others.length > 0)
-        throw new UserError(`${path} is not empty and holds no plan; give another folder with --dir`);
-    });
-    for (const [hash, bytes] of images) writeFile(join(path, 'images', hash), bytes);
-    for (const [name, bytes] of sources) {
-      const file = join(path, 'sources', name);
-      told(path, () => makeFolders(dirname(file)));
-      writeFile(file, bytes);
+    const { undo, isNew } = undoOf(path);
+    try {
+      told(path, () => {
+        const others = (isNew ? [] : readdirSync(path)).filter(
+          name => ![...PARTS, SOURCE].includes(name) && !name.endsWith('.tmp'),
+        );
+        if (others.length > 0)
+          throw new UserError(`${path} is not empty and holds no plan; give another folder with --dir`);
+        for (const name of PARTS) makeFolders(join(path, name));
+      });
+      for (const [hash, bytes] of images) writeFile(join(path, 'images', hash), bytes);
+      for (const [name, bytes] of sources) {
+        const file = join(path, 'sources', name);
+        told(path, () => makeFolders(dirname(file)));
+        writeFile(file, bytes);
+      }
+      writeFile(join(path, SOURCE), source);
+      writeFile(join(path, PLAN), jsonText(plan)); // last: the folder is whole when it is there
+    } catch (error) {
+      // Not where another process has made the plan.
+      if (isNew && !existsSync(join(path, PLAN))) undo();
+      throw error;
     }
-    writeFile(join(path, SOURCE), source);
-    writeFile(join(path, PLAN), jsonText(plan)); // last: the folder is whole when it is there
     return new Folder(path, plan);
   }
 

@@ -1,5 +1,4 @@
 // `kcovbox fuzz run` and `verify`: campaigns in folders.
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { visible } from '../../emulator/base/words.ts';
 import { counted, type EngineKind, parseFaultChoice } from '../../emulator/index.ts';
@@ -10,7 +9,7 @@ import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../.
 import { firstIssue } from '../../run/issue.ts';
 import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { discardFolder, printJson, writeTo } from '../io/output.ts';
+import { printJson, undoOf, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { pathWord } from '../io/shell-word.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
@@ -132,7 +131,7 @@ export async function runCampaignIn(
   given: readonly string[],
 ): Promise<number> {
   const isOld = isCampaign(path);
-  const isThere = existsSync(path);
+  const { undo } = undoOf(path);
   let stored = isOld ? reopen(path, given) : await create(path, options);
   repairFolder(stored);
   const pool = poolOf(stored, options.engine, options.jobs);
@@ -170,7 +169,7 @@ export async function runCampaignIn(
     if (!signal) writeTo('-', summary(stored));
     else tell(interruption(stored, options.executions));
   } catch (error) {
-    if (!isOld && stored.epochs.length === 0) discardFolder(path, !isThere);
+    if (!isOld && stored.epochs.length === 0) undo();
     throw error;
   } finally {
     for (const which of ENDING_SIGNALS) process.off(which, onSignal);

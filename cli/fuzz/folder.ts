@@ -27,7 +27,7 @@ import {
 } from '../../run/fuzz/schema.ts';
 import { makeFolders, makeWritable, sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { writeFile, writeFiles } from '../io/output.ts';
+import { undoOf, writeFile, writeFiles } from '../io/output.ts';
 import type { DeviceFile } from './worker.ts';
 
 const MANIFEST = 'campaign.json';
@@ -72,10 +72,12 @@ export function createFolder(
   new Choice(parsedTexts, manifest.config.calls); // throws where a pattern matches none
   const descriptions = `${canonicalJson(texts)}\n`;
   const folder = resolve(path); // fails in a current folder that is no longer there
+  const { isNew, undo } = undoOf(folder);
   try {
     makeWritable(folder);
     if (readdirSync(folder).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
   } catch (error) {
+    if (isNew) undo();
     if (error instanceof UserError) throw error;
     throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);
   }
@@ -91,14 +93,19 @@ export function createFolder(
     initrd: sha256(initrd),
     descriptions: sha256(descriptions),
   };
-  writeFile(join(path, 'kernel.bin'), kernel);
-  writeFile(join(path, 'initrd.bin'), initrd);
-  writeFile(join(path, 'descriptions.json'), descriptions);
-  if (devices.length > 0) makeFolders(join(path, DEVICES));
-  for (const device of devices) writeFile(join(path, DEVICES, deviceName(device)), device.bytes);
-  writeFile(join(path, JOURNAL), '');
-  // The manifest last: with it the folder is a campaign.
-  writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
+  try {
+    writeFile(join(path, 'kernel.bin'), kernel);
+    writeFile(join(path, 'initrd.bin'), initrd);
+    writeFile(join(path, 'descriptions.json'), descriptions);
+    if (devices.length > 0) makeFolders(join(path, DEVICES));
+    for (const device of devices) writeFile(join(path, DEVICES, deviceName(device)), device.bytes);
+    writeFile(join(path, JOURNAL), '');
+    // The manifest last: with it the folder is a campaign.
+    writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
+  } catch (error) {
+    undo();
+    throw error;
+  }
   return { path, manifest: whole, kernel, initrd, devices, texts, descriptions: parsedTexts, epochs: [] };
 }
 

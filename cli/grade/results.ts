@@ -1,12 +1,12 @@
 // The folder of results: it holds those of the whole class or none. They are written beside it, and
 // take its name at the end. A command that is killed leaves its folder there; the next one removes
 // it.
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isSandboxed } from '../../host/lab/sandbox.ts';
 import { systemMessage, temporaryPath } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { behindLinks, discardFolder, fillFolder, sweep } from '../io/output.ts';
+import { behindLinks, fillFolder, sweep, undoOf } from '../io/output.ts';
 import { isWithin } from '../io/within.ts';
 
 export interface Results {
@@ -27,7 +27,7 @@ export function resultsIn(output: string, submissions: string): Results {
     throw new UserError(
       `grade: -o ${output} is in ${submissions}, and would be judged as a submission; give a folder elsewhere`,
     );
-  const isNew = !existsSync(output);
+  const { undo } = undoOf(output);
   fillFolder(output, 'grade', () => {});
   let isDone = false;
   // The command outside of the sandbox has made the folder that is seen here under this name.
@@ -38,7 +38,7 @@ export function resultsIn(output: string, submissions: string): Results {
         isDone = true;
       },
       discard() {
-        if (!isDone) discardFolder(output, false);
+        if (!isDone) undo();
       },
     };
   const path = behindLinks(resolve(output));
@@ -47,7 +47,7 @@ export function resultsIn(output: string, submissions: string): Results {
   const discard = (): void => {
     if (isDone) return;
     rmSync(folder, { recursive: true, force: true });
-    if (isNew) rmSync(path, { recursive: true, force: true });
+    undo();
   };
   const orDiscard = (step: () => void): void => {
     try {

@@ -249,6 +249,26 @@ function firstMissing(path: string): string | undefined {
 }
 
 /**
+ * To be called before a command makes the folder `path`. `undo` removes what the command made: the
+ * folder with those above it that were not there, or what is in a folder that was there and empty.
+ */
+export function undoOf(path: string): { readonly isNew: boolean; undo(): void } {
+  const folder = resolve(path);
+  const made = firstMissing(folder);
+  return {
+    isNew: made !== undefined,
+    undo() {
+      try {
+        if (made !== undefined) rmSync(made, { recursive: true, force: true });
+        else
+          for (const name of readdirSync(folder))
+            rmSync(join(folder, name), { recursive: true, force: true });
+      } catch {} // the failure before it is the one to report
+    },
+  };
+}
+
+/**
  * Makes a folder, or takes one that is there and empty, and fills it with `write`; after a failure
  * it is as before. `what` and `remedy`, for messages: the command, and how to name another folder.
  */
@@ -260,20 +280,13 @@ export function fillFolder(
 ): void {
   if (path === '-') throw new UserError(`${what}: -: a folder cannot be standard output; ${remedy}`);
   const folder = resolve(path); // without folders that `..` leaves again
-  const made = firstMissing(folder);
-  const undo = (): void => {
-    try {
-      if (made !== undefined) rmSync(made, { recursive: true, force: true });
-      else
-        for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-    } catch {} // the failure before it is the one to report
-  };
+  const { isNew, undo } = undoOf(folder);
   let isEmpty: boolean;
   try {
     makeWritable(folder);
     isEmpty = readdirSync(folder).length === 0;
   } catch (error) {
-    if (made !== undefined) undo();
+    if (isNew) undo();
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
   }
@@ -298,12 +311,6 @@ export function checkFolder(path: string, what: string): void {
   } catch (error) {
     if (error !== done) throw error;
   }
-}
-
-/** Empties a folder of results; one that the command made is removed. */
-export function discardFolder(folder: string, isNew: boolean): void {
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-  if (isNew) rmSync(folder, { recursive: true, force: true });
 }
 
 /** Refuses a target that cannot be written, before the work for it begins. */

@@ -306,4 +306,5 @@ test.each([
   const ran = cli(...words);
   expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringMatching(message) });
   expect(ran.stderr).toSatisfy(isOneLine);
+  expect(readdirSync(join(cwd, 'full'))).toEqual(['seeds.c']);
 });

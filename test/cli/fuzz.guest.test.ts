@@ -369,7 +369,7 @@ test('a wrong line is one line', () => {
     ],
     [['run', '--conf', 'linux+bugs', '--append', 'bugs=nosuch', 'y'], /there is no bug named "nosuch"/],
     [
-      ['run', '--append', 'init=/x', 'y'],
+      ['run', '--append', 'init=/x', 'y/of/new'],
       /in the guest did not begin \(exit\); .*: init: cannot execute \/x: error 2/,
     ],
     [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
