@@ -1,7 +1,7 @@
 // Historical bugs as text: the table, the page of one, and the document of all.
 import { relative } from 'node:path';
 import type { Bug, Detector } from '../../run/bugs/row.ts';
-import { shellWord } from '../io/shell-word.ts';
+import { printedWord } from '../io/shell-word.ts';
 import { BUG_CONF, bugWords } from './guest.ts';
 import { triggerOf } from './rows.ts';
 
@@ -41,7 +41,7 @@ export function enableCommand(bugs: readonly Bug[], conf = BUG_CONF): string {
   if (bug.schedSeed !== undefined) words.push(`--sched-seed ${bug.schedSeed}`);
   const trigger = triggerOf(bug.id);
   const below = relative(process.cwd(), trigger);
-  return [...words, shellWord(below.startsWith('..') ? trigger : below)].join(' ');
+  return [...words, printedWord(below.startsWith('..') ? trigger : below)].join(' ');
 }
 
 /** Lines of at most `width` columns. */

@@ -8,6 +8,7 @@ import {
   type Trace,
   writeTrace,
 } from '../../coverage/index.ts';
+import { visible } from '../../emulator/base/words.ts';
 import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeChunks } from '../io/output.ts';
@@ -110,7 +111,8 @@ export function addFilter(cov: Command): void {
       ...(sourceFilter(options) && { source: sourceFilter(options)! }),
       ...(pointFilterOf(trace, options) ?? {}),
     });
-    if (kept.records.length === 0) tell(`kcovbox: no record of ${path} matches; the result is empty\n`);
+    if (kept.records.length === 0)
+      tell(`kcovbox: no record of ${visible(path)} matches; the result is empty\n`);
     await writeChunks(options.output, withProgress('filtering', writeTrace(kept)));
   });
 }

@@ -12,6 +12,7 @@ import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { type Folder, jsonText, PLAN, SOURCE } from './folder.ts';
 import { PAGE, resultsOf } from './report.ts';
 import { csvBytes, parquetBytes } from './table-files.ts';
@@ -75,7 +76,7 @@ export function crateFiles(folder: Folder, facts: CrateFacts): Map<string, Uint8
   const missing = folder.pending(plan.trials).length;
   if (missing > 0)
     throw new UserError(
-      `${missing} of ${plan.trials.length} trials are not finished; kcovbox experiment resume ${folder.path} runs them`,
+      `${missing} of ${plan.trials.length} trials are not finished; kcovbox experiment resume ${pathWord(folder.path)} runs them`,
     );
   const results = resultsOf(folder);
   const encoder = new TextEncoder();

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { TRIALS_FEW } from '../../experiment/schema.ts';
 import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { Folder, folderFor } from './folder.ts';
 import { preparePlan } from './prepare.ts';
 import { readExperiment } from './read.ts';
@@ -31,7 +32,7 @@ export function openResults(path: string, dir: string | undefined): Folder {
   const folder = dir ?? folderFor(path);
   if (!existsSync(folder))
     throw new UserError(
-      `${folder}: no such folder; kcovbox experiment run ${path} makes it, or name another with --dir`,
+      `${folder}: no such folder; kcovbox experiment run ${pathWord(path)} makes it, or name another with --dir`,
     );
   return Folder.open(folder);
 }

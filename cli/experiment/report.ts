@@ -7,6 +7,7 @@ import { type Results, reportOf, summaryText } from '../../experiment/report/dat
 import { Places } from '../../experiment/report/places.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
+import { pathWord } from '../io/shell-word.ts';
 import type { Folder } from './folder.ts';
 import { openResults } from './open.ts';
 import { codeTitle } from './prepare.ts';
@@ -18,7 +19,7 @@ export function resultsOf(folder: Folder): Results {
   const trials = plan.trials.filter(trial => folder.isDone(trial)).map(trial => folder.read(trial));
   if (trials.length === 0)
     throw new UserError(
-      `${folder.path} has no finished trial; kcovbox experiment resume ${folder.path} runs them`,
+      `${folder.path} has no finished trial; kcovbox experiment resume ${pathWord(folder.path)} runs them`,
     );
   const known = new Map<string, Places>();
   const places = (code: string): Places => {

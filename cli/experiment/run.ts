@@ -1,6 +1,7 @@
 // `kcovbox experiment plan`, `run` and `resume`.
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../../experiment/budget.ts';
 import { isOther, kernelText, planHash } from '../../experiment/plan.ts';
@@ -29,11 +30,11 @@ function planText(folder: Folder): string {
     const words = isOther(variant) ? '' : `${variant.run.program.argv.join(' ')} on `;
     const order = 'schedule' in machine ? ` in the order ${machine.schedule}` : '';
     const board = `${counted(machine.harts, 'hart')}${order}, ${machine.memory / 2 ** 20} MiB`;
-    return `  ${variant.name}: ${words}${kernelText(variant)}, ${board}\n`;
+    return `  ${variant.name}: ${visible(words)}${kernelText(variant)}, ${board}\n`;
   });
   return (
     `${plan.name}: ${counted(plan.variants.length, 'variant')} of ${counted(perVariant, 'trial')}, each of ${budgetWords(plan.budget)}\n` +
-    `${lines.join('')}plan ${planHash(plan)}\nfolder ${folder.path}\n`
+    `${lines.join('')}plan ${planHash(plan)}\nfolder ${visible(folder.path)}\n`
   );
 }
 
@@ -72,7 +73,10 @@ export async function runAll(
     },
   });
   progress.clear();
-  writeTo('-', `${counted(trials.length, 'trial')} of plan ${folder.hash.slice(0, 16)} in ${folder.path}\n`);
+  writeTo(
+    '-',
+    `${counted(trials.length, 'trial')} of plan ${folder.hash.slice(0, 16)} in ${visible(folder.path)}\n`,
+  );
 }
 
 const jobsOption = (): Option =>

@@ -7,6 +7,7 @@ import { trialId } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { parseWithin } from '../io/values.ts';
 import type { Folder } from './folder.ts';
@@ -173,7 +174,7 @@ function refuseMissing(folder: Folder, path: string): void {
   const missing = folder.pending(trials).length;
   if (missing > 0)
     throw new UserError(
-      `the queue of plan ${folder.hash.slice(0, 16)} is empty, and ${missing} of ${counted(trials.length, 'trial')} are missing; kcovbox experiment submit redis ${path}`,
+      `the queue of plan ${folder.hash.slice(0, 16)} is empty, and ${missing} of ${counted(trials.length, 'trial')} are missing; kcovbox experiment submit redis ${pathWord(path)}`,
       1,
     );
 }

@@ -1,6 +1,6 @@
 // The shell line that repeats a run of a sweep, of a hostile twin or of a search of schedules: the
 // words of that command, without those that only it has.
-import { shellWord } from '../io/shell-word.ts';
+import { printedWord } from '../io/shell-word.ts';
 
 /** Options that `run` does not have or that are replaced, each with a value. */
 const NOT_OF_RUN = ['-o', '--output', '--events', '--kind', '--of', '--runs', '--first', '--max-insns'];
@@ -28,7 +28,7 @@ export function replayCommand(
     const word = words[i]!;
     const option = [...NOT_OF_RUN, ...more].find(name => word === name || hasValue(word, name));
     if (i < end && FLAGS.includes(word)) continue;
-    if (i >= end || option === undefined) kept.push(shellWord(word));
+    if (i >= end || option === undefined) kept.push(printedWord(word));
     else if (word === option) i++;
   }
   return `kcovbox run ${how} --max-insns ${maxInsns} ${kept.join(' ')} </dev/null`;

@@ -19,7 +19,7 @@ import { bugWords } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { shellWord } from '../io/shell-word.ts';
+import { printedWord } from '../io/shell-word.ts';
 import { boardOf, faultWords, findEvents, prepareRun } from './c-run.ts';
 import { BUGS, readFolder, type Stored } from './folder.ts';
 import { findOrder } from './race.ts';
@@ -217,7 +217,7 @@ export async function reproduce(path: string): Promise<number> {
     const other = isSame ? '' : `; the C program: ${visible(found ?? 'no crash')}`;
     text += `${isSame ? 'same' : 'other'}  ${visible(title)}${other}\n`;
     // Its events have other numbers than those in the program's text.
-    if (isSame && words.includes('--fault')) text += `  kcovbox ${words.map(shellWord).join(' ')}\n`;
+    if (isSame && words.includes('--fault')) text += `  kcovbox ${words.map(printedWord).join(' ')}\n`;
   }
   for (const [i, bug] of bugs.entries()) {
     line.show(`${names.length + i} of ${names.length + bugs.length}`);

@@ -1,4 +1,5 @@
 // `--record FILE`: the capsule of a run, and the images of a thin one where `replay` finds them.
+import { visible } from '../../emulator/base/words.ts';
 import { checkRecordable, formatCapsule, keepImages } from '../../host/capsule.ts';
 import { describe } from '../../host/describe.ts';
 import type { GuestImages } from '../../host/guest.ts';
@@ -21,7 +22,7 @@ export function saveCapsule(
     keepImages(contents);
   } catch (error) {
     const why = systemMessage(error as Error);
-    tell(`kcovbox: the images of ${path} were not kept (${why}); replay will ask for them\n`);
+    tell(`kcovbox: the images of ${visible(path)} were not kept (${why}); replay will ask for them\n`);
   }
 }
 

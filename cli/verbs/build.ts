@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
+import { visible } from '../../emulator/base/words.ts';
 import { compileProgram } from '../../host/guest.ts';
 import { buildKernel, DIALECTS, type Dialect, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -62,7 +63,7 @@ export function register(program: Command): void {
             ? await buildKernel(options.conf ?? options.dialect, { source: options.kernelSource })
             : await compileProgram(what, { dialect: options.dialect, cflags });
         if (options.output && options.output !== '-') writeFile(options.output, readFileSync(path), 0o755);
-        tell(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);
+        tell(`${visible(basename(what))}: ${built ? 'built' : 'up to date'}\n`);
         if (options.output === '-') writeOut(readFileSync(path));
         else console.log(options.output ?? path);
       },

@@ -15,7 +15,7 @@ import { makeFolders, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, printJson, writeBytesTo, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
-import { shellWord } from '../io/shell-word.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { checkText, totalText } from '../lab/show.ts';
 
 /** Of recorded runs, in the student's folder. */
@@ -114,7 +114,7 @@ function create(folder: string): void {
   fillFolder(folder, 'lab new', write, 'name another folder: kcovbox lab new DIR');
   writeTo(
     '-',
-    `${folder}: edit lab.json and text.md, then KCOVBOX_TRUST=1 kcovbox lab check ${shellWord(folder)}\n`,
+    `${folder}: edit lab.json and text.md, then KCOVBOX_TRUST=1 kcovbox lab check ${pathWord(folder)}\n`,
   );
 }
 

@@ -24,6 +24,7 @@ import { GuestConsole } from '../io/console.ts';
 import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
+import { pathWord } from '../io/shell-word.ts';
 import { splitFlags } from '../io/values.ts';
 import { loadDevices } from '../run/devices.ts';
 import { checkOutputs, type Executed, execute, type Outputs, sessionOutcome } from '../run/execute.ts';
@@ -143,7 +144,7 @@ async function replay(path: string, files: readonly string[], options: ReplayOpt
     kernel: options.kernel,
     cflags: splitFlags(options.cflags),
     kernelHint: 'give it with -k',
-    fileHint: name => `give it, as in kcovbox replay ${path} ${wordOf(name)}`,
+    fileHint: name => `give it, as in kcovbox replay ${pathWord(path)} ${wordOf(name)}`,
   });
   const again =
     run.format === 'kcovbox run'

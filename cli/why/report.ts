@@ -6,6 +6,7 @@ import type { Call } from '../../run/why/schema.ts';
 import type { Sample } from '../../run/why/search.ts';
 import type { Answer, Side } from '../../run/why/why.ts';
 import type { SourceView } from '../debug/source.ts';
+import { pathWord } from '../io/shell-word.ts';
 
 const FRAMES_SHOWN = 8;
 const INDENT = '    ';
@@ -71,7 +72,7 @@ export function reportOf(
     out.push('a fork that does not fail is the same run for long: no event tells them apart');
   else out.push(`the run and a fork that does not fail are equal up to unit ${number(parting)}`, '');
   out.push(...sideOf('the run that fails', step.failing, view), ...sideOf('the fork', step.fork, view));
-  out.push(`look around: kcovbox debug ${path} -x 'goto ${before.unit}' -x 'info threads'`);
+  out.push(`look around: kcovbox debug ${pathWord(path)} -x 'goto ${before.unit}' -x 'info threads'`);
   return textOf(out);
 }
 

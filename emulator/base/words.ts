@@ -10,6 +10,8 @@ export const counted = (n: number, noun: string): string => `${n} ${noun}${n ===
  */
 const HIDDEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
+export const isVisible = (text: string): boolean => text.search(HIDDEN) < 0;
+
 /**
  * Text with those characters as visible escapes, `\\xNN`; `keep`: characters that stay, such as a
  * line feed.

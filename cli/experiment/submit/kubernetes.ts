@@ -4,9 +4,11 @@ import { readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { visible } from '../../../emulator/base/words.ts';
 import { packageRoot, tell } from '../../../toolchain/index.ts';
 import { UserError } from '../../io/fail.ts';
 import { writeFile, writeTo } from '../../io/output.ts';
+import { pathWord } from '../../io/shell-word.ts';
 import {
   addCommon,
   dryRunOption,
@@ -164,10 +166,10 @@ async function submitKubernetes(experiment: string, options: KubernetesOptions):
   if (options.dryRun) printLines(shellLine('kubectl', ...words));
   else {
     apply(words, name);
-    writeTo('-', `job ${name} of ${tasks} tasks, described in ${file}\n`);
+    writeTo('-', `job ${name} of ${tasks} tasks, described in ${visible(file)}\n`);
   }
   tell(
-    `kcovbox: when the job is complete, kcovbox experiment resume ${folder.path} runs what is missing, and report writes the report\n`,
+    `kcovbox: when the job is complete, kcovbox experiment resume ${pathWord(folder.path)} runs what is missing, and report writes the report\n`,
   );
 }
 

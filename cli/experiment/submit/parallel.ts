@@ -50,7 +50,10 @@ async function submitParallel(experiment: string, options: SubmitOptions): Promi
   if (limit !== undefined) words.push('--jobs', String(limit));
   words.push(...more, '--arg-file', shards);
   if (dryRun) {
-    printLines(shellLine('parallel', ...words), collectLine(submission));
+    printLines(
+      shellLine('parallel', ...words),
+      collectLine(submission, line => shellLine(...line)),
+    );
     return;
   }
   const status = await runInForeground('parallel', words);

@@ -5,6 +5,7 @@ import { counted } from '../../../emulator/index.ts';
 import { trialId } from '../../../experiment/plan.ts';
 import { UserError } from '../../io/fail.ts';
 import { writeTo } from '../../io/output.ts';
+import { pathWord } from '../../io/shell-word.ts';
 import { openExperiment } from '../open.ts';
 import {
   type Address,
@@ -26,7 +27,9 @@ async function submitRedis(path: string, { dir, url }: { dir?: string; url: Addr
   const { trials } = folder.plan;
   const pending = folder.pending(trials).sort((a, b) => a.index - b.index);
   if (pending.length === 0)
-    throw new UserError(`all ${trials.length} trials are finished; kcovbox experiment report ${folder.path}`);
+    throw new UserError(
+      `all ${trials.length} trials are finished; kcovbox experiment report ${pathWord(folder.path)}`,
+    );
   const { Queue } = await loadQueue();
   const queue: TrialQueue = new Queue(queueName(folder), {
     connection: { ...url, retryStrategy: () => null, maxRetriesPerRequest: 0 },

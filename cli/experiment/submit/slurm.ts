@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { visible } from '../../../emulator/base/words.ts';
 import { UserError } from '../../io/fail.ts';
 import { writeTo } from '../../io/output.ts';
 import {
@@ -55,7 +56,7 @@ async function submitSlurm(experiment: string, options: SubmitOptions): Promise<
   const collector = sbatch(second(id));
   writeTo(
     '-',
-    `array ${id} of ${tasks} tasks, collector ${collector}; logs in ${join(folder.path, 'slurm')}\n`,
+    `array ${id} of ${tasks} tasks, collector ${collector}; logs in ${visible(join(folder.path, 'slurm'))}\n`,
   );
 }
 

@@ -2,8 +2,10 @@
 // report.
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { visible } from '../../../emulator/base/words.ts';
 import { UserError } from '../../io/fail.ts';
 import { writeFile, writeTo } from '../../io/output.ts';
+import { pathWord } from '../../io/shell-word.ts';
 import { PAGE } from '../report.ts';
 import { runInForeground } from './foreground.ts';
 import {
@@ -73,9 +75,9 @@ async function submitSnakemake(experiment: string, options: SubmitOptions): Prom
   const status = await runInForeground('snakemake', words);
   if (status !== 0)
     throw new UserError(
-      `snakemake ended with status ${status}; kcovbox experiment status ${submission.folder.path} shows what is finished`,
+      `snakemake ended with status ${status}; kcovbox experiment status ${pathWord(submission.folder.path)} shows what is finished`,
     );
-  writeTo('-', `report in ${join(submission.folder.path, PAGE)}\n`);
+  writeTo('-', `report in ${visible(join(submission.folder.path, PAGE))}\n`);
 }
 
 export function addSnakemake(command: Command): void {

@@ -8,7 +8,7 @@ import { makeFolders, packageRoot, systemReason, tell, which } from '../../../to
 import { UserError } from '../../io/fail.ts';
 import { writeFile, writeTo } from '../../io/output.ts';
 import { repeated } from '../../io/repeated.ts';
-import { shellWord } from '../../io/shell-word.ts';
+import { pathWord, printedWord, shellWord } from '../../io/shell-word.ts';
 import { parseCount } from '../../io/values.ts';
 import type { Folder } from '../folder.ts';
 import { runTrial } from '../kinds.ts';
@@ -37,20 +37,27 @@ const TASK_SECONDS = 1800;
 const TASKS_MAX = 1000;
 const TASKS_PER_PROCESSOR = 4;
 
-/** A command line of a POSIX shell. */
-export const shellLine = (...words: readonly string[]): string => words.map(shellWord).join(' ');
+/** A command line for a person. */
+export const shellLine = (...words: readonly string[]): string => words.map(printedWord).join(' ');
 
 /** The command line that starts this kcovbox. */
-const command = (...words: readonly string[]): string =>
-  shellLine(process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), 'experiment', ...words);
+const command = (...words: readonly string[]): readonly string[] => [
+  process.execPath,
+  join(packageRoot(), 'bin', 'kcovbox.cjs'),
+  'experiment',
+  ...words,
+];
+const scriptLine = (words: readonly string[]): string => words.map(shellWord).join(' ');
 
 /** The line of a task. Without an index, the engine sets it. */
 export const shardLine = ({ path, tasks }: Submission, index?: number): string =>
-  command('shard', path, '--of', String(tasks), ...(index === undefined ? [] : ['--index', String(index)]));
+  scriptLine(
+    command('shard', path, '--of', String(tasks), ...(index === undefined ? [] : ['--index', String(index)])),
+  );
 
 /** The line behind all tasks: it runs trials of tasks that failed, and writes the report. */
-export const collectLine = ({ path }: Submission): string =>
-  `${command('resume', '-j', '1', path)} && ${command('report', path)}`;
+export const collectLine = ({ path }: Submission, line = scriptLine): string =>
+  `${line(command('resume', '-j', '1', path))} && ${line(command('report', path))}`;
 
 /** Runs the first unfinished trial of each variant, and answers with the seconds of one trial. */
 async function pilot(folder: Folder): Promise<number> {
@@ -101,7 +108,9 @@ export async function prepareSubmission(
   const folder = await openExperiment(path, dir);
   const { trials } = folder.plan;
   if (folder.pending(trials).length === 0)
-    throw new UserError(`all ${trials.length} trials are finished; kcovbox experiment report ${folder.path}`);
+    throw new UserError(
+      `all ${trials.length} trials are finished; kcovbox experiment report ${pathWord(folder.path)}`,
+    );
   if (tasks !== undefined && tasks > trials.length)
     throw new UserError(`--tasks ${tasks}: there are ${trials.length} trials, and a task has at least one`);
   return { folder, path: resolve(folder.path), tasks: tasks ?? (await choose(folder)) };
