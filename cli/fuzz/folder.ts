@@ -4,6 +4,7 @@
 import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import type * as z from 'zod';
+import { KcovboxError } from '../../emulator/index.ts';
 import {
   Choice,
   type Crash,
@@ -158,19 +159,32 @@ export function readFolder(path: string): Stored {
     return { name: file.replace(/\..*/, ''), path: join(path, DEVICES, file), bytes, params };
   });
   checkTrust(devices.map(device => device.path));
-  const epochs = readJournal(join(path, JOURNAL));
-  return { path, manifest, kernel, initrd, devices, texts, descriptions: loadDescriptions(texts), epochs };
+  const descriptions = loadDescriptions(texts);
+  const epochs = readJournal(join(path, JOURNAL), descriptions);
+  return { path, manifest, kernel, initrd, devices, texts, descriptions, epochs };
 }
 
-/** The lines that are whole. */
-function readJournal(path: string): CampaignEpoch[] {
+/** The lines that are whole. Errors: UserError with the line, and the field of a wrong program. */
+function readJournal(path: string, descriptions: Descriptions): CampaignEpoch[] {
   if (!existsSync(path)) return [];
   const lines = readText(path, 'journal', JOURNAL_MAX).split('\n').slice(0, -1);
   return lines.map((line, i) => {
     const epoch = parsed(campaignEpoch, line, `${path}:${i + 1}`);
     if (epoch.epoch !== i) throw new UserError(`fuzz: ${path}:${i + 1} is damaged: epoch ${epoch.epoch}`);
+    checkPrograms(epoch, descriptions, `${path}:${i + 1}`);
     return epoch;
   });
+}
+
+function checkPrograms(epoch: CampaignEpoch, descriptions: Descriptions, where: string): void {
+  for (const list of ['entries', 'crashes', 'bugs'] as const)
+    for (const [at, { text }] of epoch[list].entries())
+      try {
+        parseProgram(text, descriptions, `${list}[${at}].text`);
+      } catch (error) {
+        if (!(error instanceof KcovboxError)) throw error;
+        throw new UserError(`fuzz: ${where} is damaged: ${error.message}`);
+      }
 }
 
 export const lineOf = (epoch: CampaignEpoch): string => `${canonicalJson(epoch)}\n`;

@@ -47,7 +47,7 @@ export class Pool {
       this.#add({ ...epoch, entries: covering });
       if (this.state.covered.size !== covered)
         throw new HostError(
-          `epoch ${epoch.epoch}: the corpus covers ${this.state.covered.size} elements, and ${covered} by the journal`,
+          `epochs.jsonl:${epoch.epoch + 1}: the corpus covers ${this.state.covered.size} elements, and ${covered} by the journal`,
         );
     }
     return elements;

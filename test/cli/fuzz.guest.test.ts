@@ -233,7 +233,7 @@ describe('a small corpus', () => {
     const lies = cli('minimize', 'lies', '-o', 'none');
     expect(lies.status).not.toBe(0);
     expect(withoutProgress(lies.stderr)).toMatch(
-      /^kcovbox: epoch 0: the corpus covers \d+ elements, and 7 by the journal\n$/,
+      /^kcovbox: epochs\.jsonl:1: the corpus covers \d+ elements, and 7 by the journal\n$/,
     );
     expect(existsSync(join(cwd, 'none'))).toBe(false);
     cli('minimize', 'lies', '-o', 'none/such/folder');

@@ -127,6 +127,17 @@ it.each(['../../victim', '..', '/tmp/x', 'a/b', ''])(
   },
 );
 
+it.each(['entries', 'crashes', 'bugs'])('a damaged program in %s is named with its file and line', list => {
+  const name = `wrong-${list}`;
+  appendEpoch(begin(name), epochOf([], PROGRAM), 0);
+  const more = { entries: {}, crashes: { title: 'a' }, bugs: { bug: 'a', kind: 'triggered' } }[list];
+  const wrong = { ...more, text: 'nothing()\n', execution: 1 };
+  const second = { ...epochOf([], PROGRAM), epoch: 1, [list]: [wrong] };
+  const file = join(root, name, 'epochs.jsonl');
+  appendFileSync(file, `${JSON.stringify(second)}\n`);
+  expect(() => readFolder(join(root, name))).toThrow(`fuzz: ${file}:2 is damaged: ${list}[0].text:1: `);
+});
+
 it.each(['coverage.csv', 'corpus', 'crashes/a'])('a link in place of %s is refused', place => {
   const name = `link-${place.replace(/\W/g, '-')}`;
   const victim = join(root, `${name}-victim`);
