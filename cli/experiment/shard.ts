@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { shardOf, trialId } from '../../experiment/plan.ts';
 import type { PlannedTrial } from '../../experiment/schema.ts';
+import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { parseCount, parseWithin } from '../io/values.ts';
@@ -85,8 +86,12 @@ async function runShard(path: string, { dir, index, of, trials }: ShardOptions):
   const folder = await openExperiment(path, dir);
   folder.sweep();
   const mine = of === undefined ? fromInput(folder) : shardOf(folder.plan, at, of);
+  if (Array.isArray(mine) && folder.pending(mine).length === 0) tell(nothingLeft(mine.length));
   await runTrials(folder, mine, trial => writeTo('-', `${trialId(trial)}\n`));
 }
+
+const nothingLeft = (count: number): string =>
+  `kcovbox: nothing is left to do: ${count === 0 ? 'the shard has no trial' : 'all trials of the shard are finished'}\n`;
 
 export function addShard(command: Command): void {
   command

@@ -66,8 +66,6 @@ const BAD: readonly (readonly [words: readonly string[], message: RegExp])[] = [
   [['parallel', '--dry-run', '--tasks', '0', 'open'], /--tasks <n>.*expected a positive whole number/],
   [['parallel', '--dry-run', '--limit', 'x', 'open'], /--limit <n>.*expected a positive whole number/],
   [['parallel', '--dry-run', 'two\nlines'], /takes a line for each task, and the path has a line break/],
-  [['parallel', '--dry-run', 'full'], /all 6 trials are finished; kcovbox experiment report full$/],
-  [['snakemake', '--dry-run', 'full'], /all 6 trials are finished/],
   [['snakemake', '--dry-run', 'nothing'], /experiment nothing: no such file/],
   [['snakemake', '--dry-run', 'none'], /none is not the folder of an experiment.*experiment plan makes one/],
   [['snakemake', '--dry-run', 'empty'], /plan empty\/plan\.json: .*trials/],
@@ -79,6 +77,15 @@ const BAD: readonly (readonly [words: readonly string[], message: RegExp])[] = [
   [['redis', '--url', 'redis://localhost/x', 'open'], /--url <url>.*expected redis:/],
   [['redis', '--url', 'redis://127.0.0.1:1', 'open'], /redis 127\.0\.0\.1:1: connect ECONNREFUSED/],
   [['pbs', 'open'], /unknown command 'pbs'/],
+];
+
+/** Of an experiment whose trials are all finished. */
+const FINISHED: readonly (readonly string[])[] = [
+  ['submit', 'parallel', '--dry-run', 'full'],
+  ['submit', 'snakemake', '--dry-run', 'full'],
+  ['submit', 'slurm', '--dry-run', 'full'],
+  ['submit', 'kubernetes', '--dry-run', '--claim', 'c', 'full'],
+  ['shard', '--of', '1', '--index', '0', 'full'],
 ];
 
 const ran = new Map<string, RanLine>();
@@ -93,7 +100,8 @@ beforeAll(() => {
     writeFileSync(join(cwd, 'full', 'trials', trialId(trial), 'trial.json'), '');
   }
   const good = Object.values(GOOD).map(([engine, ...words]) => [engine, '--dry-run', ...words]);
-  const lines = [...good, ...BAD.map(([words]) => words)].map(words => ['experiment', 'submit', ...words]);
+  const submitted = [...good, ...BAD.map(([words]) => words)].map(words => ['submit', ...words]);
+  const lines = [...submitted, ...FINISHED].map(words => ['experiment', ...words]);
   const all = kcovboxLines(lines, { cwd });
   for (const name of Object.keys(GOOD)) ran.set(name, all.shift()!);
   ended.push(...all);
@@ -107,6 +115,16 @@ test.each(BAD.map(([words, message], i) => [words, message, i] as const))(
     expect(ended[i]!.stderr).toSatisfy(isOneLine);
   },
 );
+
+test.each(FINISHED.map((words, i) => [words, i] as const))('%j: nothing is left to do', (words, i) => {
+  const { status, stdout, stderr } = ended[BAD.length + i]!;
+  expect(stderr).toMatch(
+    words[0] === 'shard'
+      ? /^kcovbox: nothing is left to do: all trials of the shard are finished\n$/
+      : /^kcovbox: nothing is left to do: all 6 trials are finished; kcovbox experiment report full\n$/,
+  );
+  expect([status, stdout === '']).toEqual([0, words[0] !== 'shard']);
+});
 
 /** The words that a POSIX shell finds in a line. */
 function wordsOf(line: string): string[] {

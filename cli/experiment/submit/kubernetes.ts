@@ -156,6 +156,7 @@ function apply(words: readonly string[], name: string): void {
 async function submitKubernetes(experiment: string, options: KubernetesOptions): Promise<void> {
   requireEngine('kubectl', options.dryRun);
   const submission = await prepareSubmission(experiment, options);
+  if (!submission) return;
   const { folder, tasks } = submission;
   if (tasks > COMPLETIONS_MAX)
     throw new UserError(`--tasks ${tasks}: a job of Kubernetes has at most ${COMPLETIONS_MAX}`);

@@ -34,6 +34,7 @@ async function submitParallel(experiment: string, options: SubmitOptions): Promi
   const { limit, option: more = [], dryRun } = options;
   requireEngine('parallel', dryRun);
   const submission = await prepareSubmission(experiment, options, tasksHere);
+  if (!submission) return;
   const { folder, path, tasks } = submission;
   if (path.includes('\n'))
     throw new UserError(

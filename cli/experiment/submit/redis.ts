@@ -3,9 +3,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../../emulator/index.ts';
 import { trialId } from '../../../experiment/plan.ts';
-import { UserError } from '../../io/fail.ts';
 import { writeTo } from '../../io/output.ts';
-import { pathWord } from '../../io/shell-word.ts';
 import { openExperiment } from '../open.ts';
 import {
   type Address,
@@ -16,7 +14,7 @@ import {
   type TrialQueue,
   urlOption,
 } from '../queue.ts';
-import { addCommon } from './tasks.ts';
+import { addCommon, tellIfFinished } from './tasks.ts';
 
 /** A trial whose worker dies or fails more often is left out. */
 const ATTEMPTS = 3;
@@ -24,12 +22,8 @@ const ATTEMPTS = 3;
 async function submitRedis(path: string, { dir, url }: { dir?: string; url: Address }): Promise<void> {
   await checkServer(url);
   const folder = await openExperiment(path, dir);
-  const { trials } = folder.plan;
-  const pending = folder.pending(trials).sort((a, b) => a.index - b.index);
-  if (pending.length === 0)
-    throw new UserError(
-      `all ${trials.length} trials are finished; kcovbox experiment report ${pathWord(folder.path)}`,
-    );
+  const pending = folder.pending(folder.plan.trials).sort((a, b) => a.index - b.index);
+  if (tellIfFinished(folder)) return;
   const { Queue } = await loadQueue();
   const queue: TrialQueue = new Queue(queueName(folder), {
     connection: { ...url, retryStrategy: () => null, maxRetriesPerRequest: 0 },

@@ -37,6 +37,7 @@ async function submitSlurm(experiment: string, options: SubmitOptions): Promise<
   const { limit, option: more = [], dryRun } = options;
   requireEngine('sbatch', dryRun);
   const submission = await prepareSubmission(experiment, options);
+  if (!submission) return;
   const { folder, tasks } = submission;
   const logs = engineFolder(submission, 'slurm');
   // A task that is requeued goes on with the trials that are missing.

@@ -62,6 +62,7 @@ async function submitSnakemake(experiment: string, options: SubmitOptions): Prom
   const { limit, option: more = [], dryRun } = options;
   requireEngine('snakemake', dryRun);
   const submission = await prepareSubmission(experiment, options, tasksHere);
+  if (!submission) return;
   const folder = engineFolder(submission, 'snakemake');
   const file = join(folder, 'Snakefile');
   writeFile(file, snakefile(submission));

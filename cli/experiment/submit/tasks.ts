@@ -96,21 +96,29 @@ export function requireEngine(program: string, dryRun: true | undefined): void {
     );
 }
 
+/** Says so where no trial of the experiment is left for an engine. */
+export function tellIfFinished(folder: Folder): boolean {
+  const { trials } = folder.plan;
+  if (folder.pending(trials).length > 0) return false;
+  tell(
+    `kcovbox: nothing is left to do: all ${trials.length} trials are finished; ` +
+      `kcovbox experiment report ${pathWord(folder.path)}\n`,
+  );
+  return true;
+}
+
 /**
- * Opens or makes the folder, and decides on the tasks. Errors: UserError if no trial is left, or
- * there are more tasks than trials.
+ * Opens or makes the folder, and decides on the tasks; undefined if no trial is left, which a line
+ * says. Errors: UserError if there are more tasks than trials.
  */
 export async function prepareSubmission(
   path: string,
   { dir, tasks }: SubmitOptions,
   choose: (folder: Folder) => number | Promise<number> = tasksFor,
-): Promise<Submission> {
+): Promise<Submission | undefined> {
   const folder = await openExperiment(path, dir);
   const { trials } = folder.plan;
-  if (folder.pending(trials).length === 0)
-    throw new UserError(
-      `all ${trials.length} trials are finished; kcovbox experiment report ${pathWord(folder.path)}`,
-    );
+  if (tellIfFinished(folder)) return undefined;
   if (tasks !== undefined && tasks > trials.length)
     throw new UserError(`--tasks ${tasks}: there are ${trials.length} trials, and a task has at least one`);
   return { folder, path: resolve(folder.path), tasks: tasks ?? (await choose(folder)) };
