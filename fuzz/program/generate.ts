@@ -42,12 +42,10 @@ export class Choice {
 
   /**
    * `patterns`: names of calls, with * for any text; absent: all. Errors: FuzzError for one that
-   * matches no call.
+   * matches no call, and for more than 1000 with a star, because each is compared with each name.
    */
   constructor(descriptions: Descriptions, patterns: readonly string[] = ['*']) {
-    const idle = patterns.find(pattern => !descriptions.calls.some(({ name }) => matches(pattern, name)));
-    if (idle !== undefined) throw new FuzzError(`no call matches "${idle}"`);
-    this.calls = descriptions.calls.filter(({ name }) => patterns.some(pattern => matches(pattern, name)));
+    this.calls = chosen(descriptions.calls, patterns);
     this.takers = new Takers(descriptions, this.calls);
     const makes = this.calls.map(type => ({ type, all: made(blank(type)) }));
     for (const resource of descriptions.resources.values())
@@ -62,14 +60,33 @@ export class Choice {
   }
 }
 
+const STARS_MAX = 1000;
+
+function chosen(calls: readonly CallType[], patterns: readonly string[]): CallType[] {
+  const wanted = new Set(patterns);
+  const stars = [...wanted].filter(pattern => pattern.includes('*')).map(pattern => pattern.split('*'));
+  if (stars.length > STARS_MAX)
+    throw new FuzzError(
+      `${stars.length} patterns of calls have a *, and at most ${STARS_MAX} may; name the calls, or use wider patterns`,
+    );
+  const names = new Set(calls.map(({ name }) => name));
+  const idle = patterns.find(pattern =>
+    pattern.includes('*') ? !calls.some(({ name }) => matches(pattern, name)) : !names.has(pattern),
+  );
+  if (idle !== undefined) throw new FuzzError(`no call matches "${idle}"`);
+  return calls.filter(({ name }) => wanted.has(name) || stars.some(parts => hasParts(parts, name)));
+}
+
 /**
  * Does the pattern, with * for any text, match all of the name? Each part between two stars is
  * taken where it comes first, so the time is that of a search, whatever the pattern.
  */
-export function matches(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return name === pattern;
-  const last = rest.pop()!;
+export const matches = (pattern: string, name: string): boolean => hasParts(pattern.split('*'), name);
+
+function hasParts(parts: readonly string[], name: string): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop();
+  if (last === undefined) return name === first;
   if (!name.startsWith(first) || !name.endsWith(last)) return false;
   let at = first.length;
   for (const part of rest) {

@@ -21,6 +21,20 @@ import { seedFromEnvironment, seedText } from '../support/random.ts';
 const descriptions = loadDescriptions(descriptionTexts());
 const choice = new Choice(descriptions);
 
+it('names of calls take linear time, and patterns with a star are bounded', () => {
+  const names = descriptions.calls.map(({ name }) => name);
+  const many = Array.from({ length: 300_000 }, (_, i) => names[i % names.length]!);
+  const start = performance.now();
+  expect(new Choice(descriptions, many).calls).toEqual(descriptions.calls);
+  expect(() => new Choice(descriptions, [...many, 'nosuch'])).toThrow('no call matches "nosuch"');
+  expect(performance.now() - start).toBeLessThan(2000);
+  const stars = (n: number): string[] => Array.from({ length: n }, (_, i) => `${'*'.repeat(i + 1)}read`);
+  expect(new Choice(descriptions, stars(1000)).calls.map(({ name }) => name)).toContain('read');
+  expect(() => new Choice(descriptions, stars(1001))).toThrow(
+    '1001 patterns of calls have a *, and at most 1000 may; name the calls, or use wider patterns',
+  );
+});
+
 /** Does the shape of the argument follow from its type, and do references go back? */
 function check(program: Program): void {
   const fail = (why: string): never => {
