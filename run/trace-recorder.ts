@@ -13,12 +13,16 @@ import {
 import type { KcovContext, KcovCounts, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
 import { kernelCodeOf } from './kernel-frames.ts';
+import { type Run, type SeenCall, SeenCalls } from './seen-calls.ts';
 
 /** A system call, and the sources of its records: several if its context or its test changes. */
 interface Call {
-  readonly syscall: number;
-  readonly call: number;
-  readonly sources: { readonly source: Source; readonly number: number }[];
+  syscall: number;
+  call: number;
+  sources: { readonly source: Source; readonly number: number }[];
+  /** Its records so far, if they are all of one source; undefined: not remembered. */
+  seen: SeenCall | undefined;
+  source: number;
 }
 
 export interface RecorderOptions {
@@ -29,6 +33,11 @@ export interface RecorderOptions {
    * instead of each record.
    */
   readonly countsOnly?: boolean | undefined;
+  /**
+   * A call that leaves the same records as an earlier one of its thread is wanted only as a number:
+   * the trace has `alike`, and takes memory for each distinct call.
+   */
+  readonly foldsCalls?: boolean | undefined;
 }
 
 export class TraceRecorder implements KcovSink {
@@ -52,6 +61,9 @@ export class TraceRecorder implements KcovSink {
   #originTest = '';
   #source = -1;
   #count = 0;
+  readonly #seen: SeenCalls | undefined;
+  /** The last call, if its records so far are those of an earlier one; it has no source yet. */
+  #pending: SeenCall | undefined;
   #device: Machine['board']['kcov'];
   #watch: AreaWatch | undefined;
   /** Threads with code that ran in a mode without PCs. */
@@ -66,7 +78,7 @@ export class TraceRecorder implements KcovSink {
     dialect: string,
     kernel: Uint8Array | Elf,
     test: string | (() => string),
-    { keepLost = false, countsOnly = false }: RecorderOptions = {},
+    { keepLost = false, countsOnly = false, foldsCalls = false }: RecorderOptions = {},
   ) {
     this.#keepLost = keepLost;
     this.#countsOnly = countsOnly;
@@ -75,7 +87,10 @@ export class TraceRecorder implements KcovSink {
     this.#test = typeof test === 'string' ? () => test : test;
     if (typeof test !== 'string' || test === '') return;
     if (countsOnly) this.counts = this.#counts;
-    else this.run = this.#run;
+    else {
+      this.run = this.#run;
+      if (foldsCalls) this.#seen = new SeenCalls();
+    }
   }
 
   /**
@@ -89,6 +104,7 @@ export class TraceRecorder implements KcovSink {
     this.#device?.observe(this);
     const crossing: CrossingSink['crossing'] = (context, addr, entered, left) => {
       const test = this.#test();
+      this.#settle();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
     };
     const withoutPcs: CrossingSink['withoutPcs'] = context => {
@@ -121,7 +137,19 @@ export class TraceRecorder implements KcovSink {
     const isLost = index < 0;
     const isCmp = words.length > 2;
     const isCounted = this.#countsOnly && !origin.isUnique;
+    if (this.#seen && !isLost && !isEdge && !origin.isUnique) {
+      if (!isCmp) this.#crossings?.recorded(origin.contextAddress);
+      this.#fold(this.#seen, origin, { words, at: 0, count: 1, halves: words.length });
+      this.#watch?.wrote(origin.descriptor, area, index, words);
+      this.#count++;
+      return;
+    }
+    if (this.#seen) {
+      this.#begins(origin);
+      this.#settle();
+    }
     const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
+    if (this.#seen) this.#forget(origin.tid);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
     else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...lastHalves(words), 1);
@@ -134,15 +162,80 @@ export class TraceRecorder implements KcovSink {
 
   /** Many records of one origin: nothing is called for each of them. */
   readonly #run = (origin: KcovOrigin, run: KcovRun): void => {
-    const source = this.#sourceOf(origin, this.#test());
-    if (run.halves > 2) this.#builder.cmpRun(source, run.words, run.at, run.count);
-    else {
-      this.#crossings?.recorded(origin.contextAddress);
-      this.#builder.pcRun(source, run.words, run.at, run.count);
-    }
+    if (this.#seen) this.#fold(this.#seen, origin, run);
+    else this.#append(this.#sourceOf(origin, this.#test()), run);
+    if (run.halves === 2) this.#crossings?.recorded(origin.contextAddress);
     this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;
   };
+
+  #append(source: number, { halves, words, at, count }: Run): void {
+    if (halves > 2) this.#builder.cmpRun(source, words, at, count);
+    else this.#builder.pcRun(source, words, at, count);
+  }
+
+  /** A run that is kept only if no earlier call of the thread has left the same records. */
+  #fold(known: SeenCalls, origin: KcovOrigin, run: Run): void {
+    const isFirst = this.#begins(origin);
+    const before = isFirst ? undefined : (this.#pending ?? this.#calls.get(origin.tid)!.seen);
+    const canFold = isFirst || before !== undefined;
+    const seen = canFold ? known.find(before, origin, run) : undefined;
+    if (seen && (isFirst || this.#pending)) {
+      this.#callOf(origin.tid, origin.syscall);
+      this.#origin = undefined;
+      this.#pending = seen;
+      return;
+    }
+    this.#settle();
+    const source = this.#sourceOf(origin, this.#test());
+    this.#append(source, run);
+    const call = this.#calls.get(origin.tid)!;
+    call.seen = canFold ? (seen ?? known.add(before, origin, run)) : undefined;
+    call.source = source;
+  }
+
+  /**
+   * Before records of this origin: true if they are the first of a system call, which ends the one
+   * before of the thread. If a call of another thread is pending, it is kept as it is.
+   */
+  #begins({ tid, syscall }: KcovOrigin): boolean {
+    const call = this.#calls.get(tid);
+    const isFirst = call?.syscall !== syscall;
+    const pending = this.#pending;
+    if (pending && pending.origin.tid !== tid) this.#settle();
+    else if (pending && isFirst) {
+      if (pending.source >= 0) {
+        this.#builder.alike(pending.source, 1);
+        this.#pending = undefined;
+      } else this.#settle();
+    }
+    if (isFirst && call) {
+      if (call.seen && call.seen.source < 0) call.seen.source = call.source;
+      call.seen = undefined;
+    }
+    return isFirst;
+  }
+
+  /** The call that a thread is in has a record that is none of a run. */
+  #forget(thread: number): void {
+    const call = this.#calls.get(thread);
+    if (call) call.seen = undefined;
+  }
+
+  /** The last call may get other records, or others come before its next: it is kept as it is. */
+  #settle(): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    this.#pending = undefined;
+    this.#origin = undefined;
+    const source = this.#sourceOf(pending.origin, this.#test());
+    const runs: SeenCall[] = [];
+    for (let part: SeenCall | undefined = pending; part; part = part.before) runs.unshift(part);
+    for (const { words, count, halves } of runs) this.#append(source, { words, at: 0, count, halves });
+    const call = this.#calls.get(pending.origin.tid)!;
+    call.seen = pending;
+    call.source = source;
+  }
 
   /** Records that compiled code has counted. The device has reported one of their context. */
   readonly #counts: KcovCounts = {
@@ -190,7 +283,13 @@ export class TraceRecorder implements KcovSink {
   #callOf(tid: number, syscall: number): Call {
     const last = this.#calls.get(tid);
     if (last?.syscall === syscall) return last;
-    const call = { syscall, call: (last?.call ?? 0) + 1, sources: [] };
+    if (last) {
+      last.syscall = syscall;
+      last.call++;
+      last.sources = [];
+      return last;
+    }
+    const call: Call = { syscall, call: 1, sources: [], seen: undefined, source: -1 };
     this.#calls.set(tid, call);
     return call;
   }
@@ -207,6 +306,7 @@ export class TraceRecorder implements KcovSink {
 
   finish(): Trace {
     this.#device?.flush();
+    this.#settle();
     if (this.#crossings?.finish()) {
       this.#builder.header.flow = 'known';
       // Where the flow is unknown, the PCs prove nothing of other code anyway.

@@ -145,7 +145,7 @@ export async function execute(
       choice.dialect,
       elf,
       tests?.name ?? outputs.testName ?? images.name,
-      { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!) },
+      { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!), foldsCalls: format === 'html' },
     );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';

@@ -35,8 +35,8 @@ const isOfRecords = (format: Format, { table = 'records' }: ExportOptions): bool
 
 /** Refuses formats of single records for a trace of their numbers. */
 function checkRecords(format: Format, trace: Trace, options: ExportOptions): void {
-  const needsRecords = isOfRecords(format, options) || format === 'html' || options.inOrder;
-  if (trace.times && needsRecords)
+  const needsCalls = format === 'html' && !trace.alike;
+  if (trace.times && (isOfRecords(format, options) || needsCalls || options.inOrder))
     throw new CoverageError(`format ${format} holds single records; this trace has only their numbers`);
 }
 

@@ -166,16 +166,16 @@ class CompareRows {
     this.#rows = rows;
   }
 
-  /** Counts it, unless the line has rows enough. `hash`: of type and operands. */
-  add(hash: number, type: number, a: bigint, b: bigint): void {
+  /** Counts it so many times, unless the line has rows enough. `hash`: of type and operands. */
+  add(hash: number, type: number, a: bigint, b: bigint, times: number): void {
     const list = this.#known.get(hash);
     for (const known of list ?? [])
       if (known.type === type && known.a === a && known.b === b) {
-        known.row[3]++;
+        known.row[3] += times;
         return;
       }
     if (this.#rows.length >= COMPARES_PER_LINE) return;
-    const row: CompareRow = [type, `0x${a.toString(16)}`, `0x${b.toString(16)}`, 1];
+    const row: CompareRow = [type, `0x${a.toString(16)}`, `0x${b.toString(16)}`, times];
     this.#rows.push(row);
     if (list) list.push({ type, a, b, row });
     else this.#known.set(hash, [{ type, a, b, row }]);
@@ -198,7 +198,7 @@ function comparesOf({ trace, program }: Coverage): Map<string, Record<number, Co
   };
   const [a, b] = [halvesOf(trace.cmpArg1), halvesOf(trace.cmpArg2)];
   let at = 0;
-  for (const point of trace.records) {
+  for (const [i, point] of trace.records.entries()) {
     if (trace.pointKind[point] !== KIND_CMP) continue;
     const k = at++;
     let place = places.get(point);
@@ -210,6 +210,7 @@ function comparesOf({ trace, program }: Coverage): Map<string, Record<number, Co
       trace.cmpType[k]!,
       trace.cmpArg1[k]!,
       trace.cmpArg2[k]!,
+      trace.times?.[i] ?? 1,
     );
   }
   return files;
@@ -264,7 +265,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     hooks: program.hooks,
     counts: coverage.counts,
     hasShare: coverage.hasShare,
-    records: trace.records.length,
+    records: trace.count,
     lost: trace.lostTotal,
     filtered: filteredNote(trace),
     findings: trace.findings,

@@ -47,7 +47,7 @@ export const belongs = (source: Source, { kind, name }: Name): boolean =>
 export function groupsOf({ trace, program }: Coverage): Groups {
   const all = candidates(trace);
   const lines = program.files.reduce((sum, file) => sum + file.lines.size, 0);
-  const work = trace.records.length + SOURCE_WORK * trace.sources.length + LINE_WORK * lines + 1;
+  const work = trace.count + SOURCE_WORK * trace.sourceCount + LINE_WORK * lines + 1;
   const most = Math.floor(GROUP_WORK / work);
   const groups = all.slice(0, most).map(group => {
     const part = filterTrace(trace, { source: source => belongs(source, group) });

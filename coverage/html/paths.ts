@@ -39,7 +39,7 @@ function chainsOf({ sources, runSource }: Trace): { first: Int32Array; next: Int
  * may have millions of system calls, so nothing is allocated for one whose set is known.
  */
 function candidates({ trace, mapped, program }: Pick<Coverage, 'trace' | 'mapped' | 'program'>): Candidate[] {
-  const { records, runStart, runSource, sources } = trace;
+  const { records, runStart, runSource, sources, alike } = trace;
   const { first, next } = chainsOf(trace);
   const stamp = new Int32Array(program.count).fill(-1);
   const touched = new Uint32Array(program.count);
@@ -63,11 +63,11 @@ function candidates({ trace, mapped, program }: Pick<Coverage, 'trace' | 'mapped
     if (count === 0) continue;
     const same = known.find(sources[source]!.syscall, count, a, b);
     if (same) {
-      same.same++;
+      same.same += 1 + (alike?.[source] ?? 0);
       continue;
     }
     const points = touched.slice(0, count).sort();
-    const candidate = { source, points, rarity: 0, same: 0, fresh: 0 };
+    const candidate = { source, points, rarity: 0, same: alike?.[source] ?? 0, fresh: 0 };
     found.push(candidate);
     known.add(sources[source]!.syscall, count, a, b, candidate);
   }

@@ -39,6 +39,8 @@ function append(
       if (isCmp) cmpAt++;
     }
   }
+  for (const [source, calls] of from.alike?.entries() ?? [])
+    if (calls > 0 && sources[source]! >= 0) builder.alike(sources[source]!, calls);
   for (const { source, addr, entered, left } of from.crossings)
     if (sources[source]! >= 0) builder.crossing(sources[source]!, addr, entered, left);
   const known = new Map<number, number>();

@@ -106,6 +106,11 @@ export class Trace {
    * threads and system calls are not known: formats of single records need a trace without it.
    */
   times?: Float64Array;
+  /**
+   * By source, how many later calls of its thread left the same records and are kept only as this
+   * number; `times` counts them. Absent: every call is here. Call paths stay complete with it.
+   */
+  alike?: Float64Array;
   /** Run i of records is `[runStart[i], runStart[i + 1])`, made by source `runSource[i]`. */
   runStart: Uint32Array = new Uint32Array(0);
   runSource: Uint32Array = new Uint32Array(0);
@@ -138,6 +143,11 @@ export class Trace {
   /** The number of records. */
   get count(): number {
     return this.times?.reduce((sum, n) => sum + n, 0) ?? this.records.length;
+  }
+
+  /** The number of sources, those that are kept as a number included. */
+  get sourceCount(): number {
+    return this.sources.length + (this.alike?.reduce((sum, n) => sum + n, 0) ?? 0);
   }
 
   /** The number of records of each point. */
@@ -293,6 +303,8 @@ export class TraceBuilder {
   private readonly missed = new Map<string, Missed>();
   /** Of a source whose records are only counted, their numbers by point. */
   private readonly counts = new Map<number, Grow<Float64Array>>();
+  /** Of a source, the calls that left the same records. */
+  private readonly alikeBy = new Map<number, number>();
   private current = -1;
   /** The test of the last new source, and how it is shown. */
   private lastTest: readonly [test: string, shown: string] = ['', ''];
@@ -389,6 +401,21 @@ export class TraceBuilder {
     const point = this.points.near(kind, lo, hi);
     if (point >= counts.count) counts.reserve(point + 1 - counts.count);
     counts.data[point]! += times;
+  }
+
+  /** `calls` more calls left the same records, in the same order, as this source has in the end. */
+  alike(source: number, calls: number): void {
+    this.alikeBy.set(source, (this.alikeBy.get(source) ?? 0) + calls);
+  }
+
+  /** The numbers of `alike` by source, and with them how many records each record stands for. */
+  private addAlike(trace: Trace): void {
+    if (this.alikeBy.size === 0) return;
+    trace.alike = new Float64Array(trace.sources.length);
+    for (const [source, calls] of this.alikeBy) trace.alike[source] = calls;
+    trace.times ??= new Float64Array(trace.records.length).fill(1);
+    for (const { source, from, to } of trace.runs())
+      for (let i = from; i < to; i++) trace.times[i]! *= 1 + trace.alike[source]!;
   }
 
   /** Appends the records that were only counted; answers with how many each record stands for. */
@@ -508,6 +535,7 @@ export class TraceBuilder {
     trace.findings = [...this.findings];
     trace.crossings = [...this.crossings.values()];
     trace.missed = [...this.missed.values()];
+    this.addAlike(trace);
     return trace;
   }
 }

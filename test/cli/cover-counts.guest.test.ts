@@ -1,9 +1,9 @@
-// A format of counts takes only the numbers of records (RecorderOptions.countsOnly), a trace takes
-// each record. Both ways end in the same file: for every dialect, kind of record, changed or full
-// buffer, remote sections and several harts.
+// A format of counts takes only the numbers of records (RecorderOptions.countsOnly), HTML takes the
+// calls that differ (foldsCalls), a trace takes each record. All ways end in the same file: for
+// every dialect, kind of record, changed or full buffer, remote sections and several harts.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DIALECTS } from '../../toolchain/index.ts';
 import { kcovboxLines, ROOT } from '../support/command.ts';
@@ -113,13 +113,16 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const FORMATS = ['json', 'jsonl', 'lcov', 'cobertura', 'drcov', 'rawcover', 'modoff'];
+const FORMATS = ['json', 'jsonl', 'lcov', 'cobertura', 'drcov', 'rawcover', 'modoff', 'html'];
 /** All formats of two runs, one of all others. */
 const formatsOf = (name: string): readonly string[] =>
-  name === 'linux trace' || name === 'a buffer changed in way 3, mode 0' ? FORMATS : ['json'];
+  name === 'linux trace' || name === 'a buffer changed in way 3, mode 0' ? FORMATS : ['json', 'html'];
 
 const fileOf = (name: string, suffix: string): string => `${name.replaceAll(/[^a-z0-9]+/g, '-')}.${suffix}`;
 const read = (name: string): string => readFileSync(join(cwd, name), 'latin1');
+/** `run` calls a page like the program. */
+const titleOf = (words: readonly string[]): string =>
+  basename(words.find(word => word.endsWith('.c'))!, '.c');
 /** `run` knows where the sources of its kernel are. */
 const ROOTED: readonly string[] = ['lcov', 'cobertura'];
 
@@ -134,6 +137,7 @@ beforeAll(() => {
         [
           ...['cov', 'export', '--format', format, '-o', fileOf(name, `${format}.expected`), trace],
           ...(ROOTED.includes(format) ? ['--source-root', ROOT] : []),
+          ...(format === 'html' ? ['--title', titleOf(words)] : []),
         ],
       ]),
     ];

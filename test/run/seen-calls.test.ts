@@ -1,0 +1,109 @@
+// Calls that leave the same records as an earlier one are kept as a number (foldsCalls): random
+// calls of several threads, in runs and single records, against a recorder that keeps them all.
+import { expect, test } from 'vitest';
+import { Elf, type Trace } from '../../coverage/index.ts';
+import type { KcovOrigin } from '../../emulator/index.ts';
+import { TraceRecorder } from '../../run/trace-recorder.ts';
+import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+
+const CASES = 400;
+
+/** An ELF file without sections. */
+function emptyImage(): Elf {
+  const bytes = new Uint8Array(128);
+  bytes.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(16, 2, true);
+  view.setUint16(18, 243, true);
+  view.setBigUint64(40, 64n, true);
+  view.setUint16(58, 64, true);
+  view.setUint16(60, 1, true);
+  return new Elf(bytes, 'empty');
+}
+
+const originOf = (tid: number, syscall: number, handle: bigint, isUnique: boolean): KcovOrigin => ({
+  ...{ tid, pid: 1, syscall, context: handle > 0n ? 'remote-task' : 'task', handle, isUnique },
+  ...{ contextAddress: 4096 * tid, descriptor: 1 },
+});
+
+/** Hands random records to both recorders, split at random places for the second. */
+function feed(random: Random, plain: TraceRecorder, folding: TraceRecorder): void {
+  const bodies = Array.from({ length: 4 }, () =>
+    Array.from({ length: 1 + random.below(6) }, () => 2 * random.below(8)),
+  );
+  for (let call = 0; call < 60; call++) {
+    const origin = originOf(
+      1 + (random.oneIn(6) ? 1 : 0),
+      random.below(3) - 1,
+      random.oneIn(12) ? 7n : 0n,
+      random.oneIn(30),
+    );
+    const body = random.pick(bodies);
+    const halves = random.oneIn(5) ? 8 : 2;
+    const words = Uint32Array.from(body.flatMap(pc => [...new Array(halves - 2).fill(pc), pc, 0]));
+    for (let i = 0; i < body.length; i++)
+      plain.record(origin, false, words.slice(i * halves, (i + 1) * halves), 0, i);
+    for (let i = 0, count = 0; i < body.length; i += count) {
+      count = random.oneIn(4) ? 1 + random.below(body.length - i) : body.length - i;
+      if (origin.isUnique || (count === 1 && random.oneIn(2))) {
+        count = 1;
+        folding.record(origin, false, words.slice(i * halves, (i + 1) * halves), 0, i);
+      } else
+        folding.run!(origin, {
+          ...{ words, origin: 0, at: i * halves, count, halves },
+          ...{ context: origin.contextAddress, area: 0, index: i },
+        });
+    }
+    if (!random.oneIn(40)) continue;
+    // It found no room.
+    for (const recorder of [plain, folding]) recorder.record(origin, false, Uint32Array.of(2, 0), 0, -1);
+  }
+}
+
+/** Records of each source, in order, with their operands. */
+function recordsBySource(trace: Trace): string[] {
+  const texts = trace.sources.map(() => '');
+  let cmp = 0;
+  for (const { source, from, to } of trace.runs())
+    for (let i = from; i < to; i++) {
+      const point = trace.records[i]!;
+      const isCmp = trace.pointKind[point] === 1;
+      const operands = isCmp ? ` ${trace.cmpType[cmp]} ${trace.cmpArg1[cmp]} ${trace.cmpArg2[cmp++]}` : '';
+      texts[source] += `${trace.pointKind[point]} ${trace.pointPc[point]}${operands};`;
+    }
+  return texts;
+}
+
+/** Each distinct call: the first one, and how many there are. */
+function distinct(trace: Trace): Map<string, { first: number; times: number }> {
+  const calls = new Map<string, { first: number; times: number }>();
+  for (const [i, text] of recordsBySource(trace).entries()) {
+    const { thread, syscall, call, context, handle, unique } = trace.sources[i]!;
+    const key = `${thread} ${syscall} ${context} ${handle} ${unique} ${trace.lost[i]} ${text}`;
+    const known = calls.get(key) ?? { first: call, times: 0 };
+    known.times += 1 + (trace.alike?.[i] ?? 0);
+    calls.set(key, known);
+  }
+  return calls;
+}
+
+test('a folded trace has each distinct call, in the same order, as often', () => {
+  const seed = seedFromEnvironment(0xf01d);
+  const elf = emptyImage();
+  let folded = 0;
+  for (let i = 0; i < CASES; i++) {
+    const plain = new TraceRecorder('linux', elf, 'a');
+    const folding = new TraceRecorder('linux', elf, 'a', { foldsCalls: true });
+    feed(new Random(seed + i), plain, folding);
+    const [expected, got] = [plain.finish(), folding.finish()];
+    const why = `seed ${seedText(seed + i)}`;
+    expect([...distinct(got)], why).toEqual([...distinct(expected)]);
+    expect([got.count, got.sourceCount, got.lostTotal], why).toEqual([
+      ...[expected.count, expected.sourceCount, expected.lostTotal],
+    ]);
+    expect([...got.pointPc], why).toEqual([...expected.pointPc]);
+    expect([...got.hits()], why).toEqual([...expected.hits()]);
+    folded += expected.sources.length - got.sources.length;
+  }
+  expect(folded).toBeGreaterThan(CASES);
+});
