@@ -1,7 +1,15 @@
 // Discovery of regions: inlined callees, the cases of a switch, unrolled loops, and their limits.
 
 import { describe, expect, test } from 'vitest';
-import { type Block, type CodeView, discover, type Region } from '../../emulator/engine/jit/region/region.ts';
+import {
+  type Block,
+  type CodeView,
+  discover,
+  REGION_INSNS,
+  type Region,
+  type Tier,
+  WARM_INSNS,
+} from '../../emulator/engine/jit/region/region.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
 
 const ENTRY = 0x8000_1000n;
@@ -11,21 +19,29 @@ const SSTATUS = 0x100;
 const SATP = 0x180;
 const call = (at: number, to: number): number => e('jal', { rd: 1, imm: to - at });
 
-function regionOf(code: Readonly<Record<number, readonly number[]>>, more: Partial<CodeView> = {}): Region {
+function regionOf(
+  code: Readonly<Record<number, readonly number[]>>,
+  more: Partial<CodeView> = {},
+  tier: Tier = 'hot',
+): Region {
   const words = new Map(
     Object.entries(code).flatMap(([start, list]) =>
       list.map((word, i) => [Number(start) + 4 * i, word] as const),
     ),
   );
-  return discover(ENTRY, {
-    fetch: at => (words.has(at) ? decode(words.get(at)!) : undefined),
-    isEntry: () => true,
-    inlineAt: () => undefined,
-    word: () => undefined,
-    pointer: () => undefined,
-    lastTarget: () => undefined,
-    ...more,
-  });
+  return discover(
+    ENTRY,
+    {
+      fetch: at => (words.has(at) ? decode(words.get(at)!) : undefined),
+      isEntry: () => true,
+      inlineAt: () => undefined,
+      word: () => undefined,
+      pointer: () => undefined,
+      lastTarget: () => undefined,
+      ...more,
+    },
+    tier,
+  );
 }
 
 const kinds = ({ blocks }: Region): string[] => blocks.map((block: Block) => block.end.kind).sort();
@@ -135,4 +151,13 @@ describe('a loop', () => {
   test('of many is not', () => {
     expect(regionOf({ 0: loop(20) }).blocks.filter(block => block.at === 0)).toHaveLength(1);
   });
+});
+
+test.each([
+  ['warm', WARM_INSNS],
+  ['hot', REGION_INSNS],
+] as const)('a %s region of a long function has %d instructions, and leaves behind them', (tier, most) => {
+  const region = regionOf({ 0: [...Array.from({ length: 1000 }, () => NOP), RETURN] }, {}, tier);
+  expect(region.size).toBe(most);
+  expect(region.blocks.map(({ end }) => end)).toEqual([{ kind: 'leave', at: 4 * most }]);
 });

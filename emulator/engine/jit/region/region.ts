@@ -83,6 +83,12 @@ export interface Region {
 
 /** Most instructions of a region; larger functions continue in a second region. */
 export const REGION_INSNS = 800;
+/**
+ * The same of a warm region. Control enters a large function in many places, behind each call whose
+ * callee is not compiled, and each entry is a region with a copy of what follows. Short copies cost
+ * less than the jumps between them; shorter ones cut the loops that are warm.
+ */
+export const WARM_INSNS = 200;
 const REGION_BLOCKS = 200;
 /** Targets of a `switch` lie within so many bytes of the function's start. */
 const SWITCH_REACH = 8192;
@@ -120,7 +126,7 @@ export interface CodeView extends TableReader {
 
 /** Finds the region at `entry`. */
 export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Region {
-  const body = collect(0, code, REGION_INSNS);
+  const body = collect(0, code, tier === 'hot' ? REGION_INSNS : WARM_INSNS);
   const blocks = assemble(body, code);
   guess(blocks, code);
   let size = body.insns.size;
