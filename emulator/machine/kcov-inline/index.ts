@@ -125,7 +125,7 @@ class HookEmitter implements InlineEmitter {
     if (!isClean) {
       c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
       known.isSameThread();
-      c.if_();
+      c.if_(undefined, 'likely');
       c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().if_();
       c.i32_const(DISABLED).local_set(known.state);
       c.else_();
@@ -145,7 +145,7 @@ class HookEmitter implements InlineEmitter {
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
     this.#retire(call, retOf(kind));
     c.br(done).end();
-    c.local_get(known.state).i32_const(DISABLED).i32_eq().if_();
+    c.local_get(known.state).i32_const(DISABLED).i32_eq().if_(undefined, 'likely');
     c.i64_const(0).local_set(t0);
     this.#retire(call, BEHIND_OFF);
     c.br(done).end();
