@@ -95,8 +95,11 @@ export function reportTable(report: Report): string {
 }
 
 const BAR = 14;
-const LEFT = 330;
-const SCALE = 60;
+const WIDTH = 720;
+/** Titles end at 290; the longest label, such as "12345.67x", has 80. */
+const BARS = { from: 300, to: WIDTH - 90 };
+/** Of a doubling, if the longest bars allow it. */
+const SCALE_MAX = 60;
 
 /** Bars of the ratio to QEMU on a logarithmic axis, with a line at QEMU itself. */
 export function reportSvg(report: Report): string {
@@ -105,12 +108,15 @@ export function reportSvg(report: Report): string {
     return times === undefined ? [] : [{ title: row.workload.title, times }];
   });
   const height = rows.length * (BAR + 8) + 50;
-  const x = (times: number): number => LEFT + SCALE * Math.log2(times) + SCALE;
+  const doublings = rows.map(({ times }) => Math.log2(times));
+  const [least, most] = [Math.min(-1, ...doublings), Math.max(1, ...doublings)];
+  const scale = Math.min(SCALE_MAX, (BARS.to - BARS.from) / (most - least));
+  const x = (times: number): number => BARS.from + scale * (Math.log2(times) - least);
   const bars = rows.map(({ title, times }, i) => {
     const y = 30 + i * (BAR + 8);
     const [from, to] = [Math.min(x(1), x(times)), Math.max(x(1), x(times))];
     return (
-      `<text x="${LEFT - 40}" y="${y + 11}" text-anchor="end">${title.replaceAll('&', '&amp;')}</text>` +
+      `<text x="${BARS.from - 10}" y="${y + 11}" text-anchor="end">${title.replaceAll('&', '&amp;')}</text>` +
       `<rect x="${from.toFixed(1)}" y="${y}" width="${(to - from).toFixed(1)}" height="${BAR}" class="${times >= 1 ? 'fast' : 'slow'}"/>` +
       `<text x="${(to + 6).toFixed(1)}" y="${y + 11}">${times.toFixed(2)}x</text>`
     );
@@ -119,7 +125,7 @@ export function reportSvg(report: Report): string {
     'text{font:12px system-ui,sans-serif;fill:#444}.fast{fill:#3b7a57}.slow{fill:#b5523b}line{stroke:#999}' +
     '@media(prefers-color-scheme:dark){text{fill:#bbb}}';
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="720" height="${height}" role="img"><title>kcovbox against QEMU TCG</title>` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" role="img"><title>kcovbox against QEMU TCG</title>` +
     `<style>${style}</style><text x="${x(1)}" y="18" text-anchor="middle">QEMU TCG = 1</text>` +
     `<line x1="${x(1)}" x2="${x(1)}" y1="24" y2="${height - 20}"/>${bars.join('')}</svg>\n`
   );

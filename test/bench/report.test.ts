@@ -66,6 +66,21 @@ describe('a report', () => {
     expect(svg).toContain('2.00x');
   });
 
+  test.each([0.001, 190, 100_000])('keeps bars and their labels within the picture: %dx', times => {
+    const svg = reportSvg(
+      report(row('mix', { 'kcovbox jit': 1, qemu: 2 }), row('csr', { 'kcovbox jit': 1, qemu: times })),
+    );
+    const width = Number(/ width="(\d+)"/.exec(svg)![1]);
+    const starts = [...svg.matchAll(/<rect x="([\d.-]+)"/g)].map(([, x]) => Number(x));
+    const titles = [...svg.matchAll(/<text x="(\d+)"[^>]* text-anchor="end"/g)].map(([, x]) => Number(x));
+    for (const [i, start] of starts.entries()) expect(start).toBeGreaterThan(titles[i]!);
+    const labels = [...svg.matchAll(/<text x="([\d.]+)" y="\d+">([\d.]+x)</g)];
+    expect(labels.length).toBe(2);
+    for (const [, x, text] of labels) expect(Number(x) + 8 * text!.length).toBeLessThanOrEqual(width);
+    const ends = [...svg.matchAll(/<rect x="([\d.-]+)" y="\d+" width="([\d.]+)"/g)];
+    for (const [, x, wide] of ends) expect(Number(x) + Number(wide)).toBeLessThanOrEqual(width);
+  });
+
   test('has no mean of nothing', () => {
     expect(geometricMean([undefined])).toBeUndefined();
     expect(geometricMean([2, undefined, 8])).toBeCloseTo(4);
