@@ -69,7 +69,7 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'nbody', title: 'n-body in double precision', file: 'nbody.c', portable: true, warmUp: 60, repeat: 180, must: 4, aim: 10 },
   { name: 'nbody-fma', title: 'n-body with fused multiply-add', file: 'nbody.c', defines: { FMA: 1 }, portable: true, warmUp: 60, repeat: 180, must: 1, aim: 3 },
   { name: 'ecall', title: 'ecall from U to M and back', file: 'system.c', defines: { KIND: KIND.ecall }, warmUp: 2, repeat: 10, must: 2.5, aim: 5 },
-  { name: 'csr', title: 'CSR instructions', file: 'system.c', defines: { KIND: KIND.csr }, warmUp: 2, repeat: 12, must: 4, aim: 20 },
+  { name: 'csr', title: 'CSR instructions', file: 'system.c', defines: { KIND: KIND.csr }, warmUp: 2, repeat: 24, must: 4, aim: 20 },
   { name: 'mmio', title: 'device register reads', file: 'system.c', defines: { KIND: KIND.mmio }, warmUp: 20, repeat: 60, must: 2, aim: 5 },
   { name: 'sfence', title: 'sfence.vma and 32 page refills', file: 'system.c', defines: { KIND: KIND.sfence }, sv39: true, warmUp: 1, repeat: 12, must: 2, aim: 4 },
   { name: 'patch', title: 'patch, fence.i and call', file: 'system.c', defines: { KIND: KIND.patch }, warmUp: 2, repeat: 16, must: 1, aim: 2 },

@@ -33,12 +33,13 @@ u64 work(void)
 {
     u64 sum = 0;
     for (u32 i = 0; i < ROUNDS; i++) {
-        u64 old;
-        asm volatile("csrrw %0, mscratch, %1" : "=r"(old) : "r"((u64)i));
-        asm volatile("csrsi mstatus, 2");
-        asm volatile("csrci mstatus, 2");
-        asm volatile("csrr %0, mepc" : "=r"(old));
-        sum += old;
+        /* Each round needs the values of the one before, or compilers leave the loop out. */
+        u64 scratch, before, after, epc;
+        asm volatile("csrrw %0, mscratch, %1" : "=r"(scratch) : "r"(sum * 3 + i));
+        asm volatile("csrrs %0, mstatus, %1" : "=r"(before) : "r"(scratch & 2));
+        asm volatile("csrrci %0, mstatus, 2" : "=r"(after));
+        asm volatile("csrr %0, mepc" : "=r"(epc));
+        sum = (scratch ^ epc) + (before & 2) + (after & 2);
     }
     return sum;
 }
