@@ -1,21 +1,31 @@
 // The files of a system workload: kernel, initial file system, command line.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildKernel, cached, packageRoot, sha256OfParts, writeCpio } from '../../toolchain/index.ts';
+import {
+  buildKernel,
+  type CpioEntry,
+  cached,
+  packageRoot,
+  sha256OfParts,
+  writeCpio,
+} from '../../toolchain/index.ts';
 import type { SystemKernel, SystemWork } from './phases.ts';
+import { entriesOf } from './tree.ts';
 
 /** RAM of the machine, in QEMU's notation and in MiB. */
 export const SYSTEM_RAM_MIB = 256;
 
 const guests = (): string => join(packageRoot(), '.cache', 'guests');
 const busybox = (): string => join(guests(), 'bin', 'busybox');
+const programs = (): string => join(guests(), 'programs');
 const debian = (): string => join(guests(), 'linux', 'Image');
 
 /** The reason why this machine cannot run it; undefined if it can. */
-export function missingGuest({ kernel }: SystemWork): string | undefined {
+export function missingGuest({ kernel, programs: wanted }: SystemWork): string | undefined {
   if (!existsSync(busybox())) return 'no busybox: node setup/fetch-guests.mjs';
   if (kernel === 'debian' && !existsSync(debian()))
     return 'no Debian kernel: node setup/fetch-guests.mjs --linux';
+  if (wanted && !existsSync(programs())) return 'no programs: node setup/fetch-guests.mjs --programs';
   return undefined;
 }
 
@@ -35,18 +45,24 @@ function initOf({ kernel, prepare, script }: SystemWork): string {
         ];
   return [
     '#!/bin/busybox sh',
-    'export PATH=/bin',
+    'export PATH=/bin:/usr/bin',
     ...work,
     `/bin/busybox ${kernel === 'own' ? 'sleep 1000' : 'poweroff -f'}`,
     '',
   ].join('\n');
 }
 
+/** The programs, and all libraries. */
+const programFiles = (wanted: readonly string[]): readonly CpioEntry[] =>
+  entriesOf(programs(), path => !/^(usr\/)?s?bin\//.test(path) || wanted.includes(path.split('/').at(-1)!));
+
 /** What QEMU and kcovbox boot alike: the options of both commands. */
 export async function systemGuest(work: SystemWork): Promise<readonly string[]> {
   const text = new TextEncoder().encode(initOf(work));
   const files = [
-    { path: 'bin', mode: 0o40755, data: new Uint8Array() },
+    ...(work.programs
+      ? programFiles(work.programs)
+      : [{ path: 'bin', mode: 0o40755, data: new Uint8Array() }]),
     { path: 'tmp', mode: 0o41777, data: new Uint8Array() },
     { path: 'init', mode: 0o100755, data: text },
     { path: 'bin/busybox', mode: 0o100755, data: readFileSync(busybox()) },

@@ -8,6 +8,8 @@ export type SystemKernel = 'own' | 'debian';
 
 export interface SystemWork {
   readonly kernel: SystemKernel;
+  /** Debian's programs beside busybox: those that it starts, below `usr/bin`. */
+  readonly programs?: readonly string[];
   /** Before the first mark; may write to /tmp. */
   readonly prepare?: string;
   /** Between the marks; its standard output is the check value. Absent: the boot is measured. */
@@ -23,10 +25,10 @@ interface Phase {
   readonly aim?: number;
 }
 
-const own = (name: string, title: string, script: string, prepare?: string): Phase => ({
+const own = (name: string, title: string, script: string, more: Partial<SystemWork> = {}): Phase => ({
   name,
   title,
-  system: { kernel: 'own', script, ...(prepare && { prepare }) },
+  system: { kernel: 'own', script, ...more },
   must: 1.2,
   aim: 2,
 });
@@ -36,6 +38,32 @@ const FILES =
   'mkdir /tmp/d; cd /tmp/d; for i in 0 1 2 3 4 5 6 7 8 9; do mkdir $i; cd $i; for j in 0 1 2 3 4 5 6 7 8 9; do ' +
   'for k in 0 1 2 3 4; do : > f$j$k; done; done; cd ..; done; cd /';
 
+/** Objects, dictionaries, strings, sorting and JSON, as in a script of every day. */
+const PYTHON = `import json
+class Word:
+    def __init__(self, text):
+        self.text, self.count = text, 0
+    def seen(self):
+        self.count += 1
+        return self
+words, x = {}, 1
+for i in range(40000):
+    x = (x * 1103515245 + 12345) % 2147483648
+    text = "w%d" % (x % 997)
+    words.setdefault(text, Word(text)).seen()
+ranked = sorted(words.values(), key=lambda w: (-w.count, w.text))
+again = json.loads(json.dumps([{"text": w.text, "count": w.count} for w in ranked]))
+print(len(again), sum(w["count"] for w in again), again[:3])`;
+
+/** A table, an index, a join and groups. */
+const SQL = `
+CREATE TABLE a (n INTEGER PRIMARY KEY, k INTEGER, t TEXT);
+WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 15000)
+  INSERT INTO a SELECT n, (n * 7919) % 1009, 'text ' || n FROM c;
+CREATE INDEX i ON a (k);
+SELECT a.k, count(*), sum(length(b.t)) FROM a JOIN a AS b ON b.k = a.k
+  GROUP BY a.k ORDER BY 3 DESC, 1 LIMIT 5;`;
+
 export const PHASES: readonly Phase[] = [
   own('ash', 'shell: 50,000 additions in ash', 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; echo $i'),
   own(
@@ -43,19 +71,26 @@ export const PHASES: readonly Phase[] = [
     'awk: 50,000 rounds of an interpreter',
     `awk 'BEGIN { for (i = 0; i < 50000; i++) { s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
   ),
-  own('sort', 'sort of 60,000 lines', 'sort /tmp/a | tail -n 3', `${LINES} > /tmp/a`),
-  own('gzip', 'gzip of 1.8 MB', 'gzip -c /tmp/a | gunzip -c | md5sum', `${LINES} > /tmp/a`),
+  own('sort', 'sort of 60,000 lines', 'sort /tmp/a | tail -n 3', { prepare: `${LINES} > /tmp/a` }),
+  own('gzip', 'gzip of 1.8 MB', 'gzip -c /tmp/a | gunzip -c | md5sum', { prepare: `${LINES} > /tmp/a` }),
   own(
     'find',
     'find: 500 files, 12 times',
     'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do find /tmp/d -name "*7" | wc -l; done',
-    FILES,
+    { prepare: FILES },
   ),
   own(
     'fork',
     'fork and exec: 250 programs',
     'i=0; while [ $i -lt 250 ]; do /bin/true; i=$((i+1)); done; echo $i',
   ),
+  own('python', 'Python 3.13: objects, dictionaries, JSON', `python3.13 -S -c '${PYTHON}'`, {
+    programs: ['python3.13'],
+    prepare: `python3.13 -S -c "import json"`,
+  }),
+  own('sqlite', 'SQLite: 15,000 rows, an index, a join', `sqlite3 :memory: "${SQL}"`, {
+    programs: ['sqlite3'],
+  }),
   { name: 'boot', title: 'own kernel to its first program, Node included', system: { kernel: 'own' } },
   {
     name: 'linux',

@@ -3,10 +3,11 @@
 // file tree. Needs apt (setup/fetch-guests.mjs), else it says why not.
 
 import { spawnSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { type CpioEntry, findTool, hasGlibc, writeCpio } from '../../toolchain/index.ts';
+import { entriesOf } from '../../bench/system/tree.ts';
+import { findTool, hasGlibc, writeCpio } from '../../toolchain/index.ts';
 import { findProgram, missing, withScratch } from '../support/tools.ts';
 import { kernel, run } from './boot.ts';
 
@@ -25,21 +26,6 @@ const isAbsent = [
 ].some(Boolean);
 const [programs, linux] = fetched.map(({ stdout }) => stdout.trim());
 
-/** A folder of this machine as entries of an initial file system. */
-function tree(folder: string, path = ''): CpioEntry[] {
-  return readdirSync(folder)
-    .sort()
-    .flatMap((name): CpioEntry[] => {
-      const [from, to] = [join(folder, name), path ? `${path}/${name}` : name];
-      const { mode } = lstatSync(from);
-      if ((mode & 0o170000) === 0o40000)
-        return [{ path: to, mode: 0o40755, data: new Uint8Array() }, ...tree(from, to)];
-      const isLink = (mode & 0o170000) === 0o120000;
-      const data = isLink ? new TextEncoder().encode(readlinkSync(from)) : new Uint8Array(readFileSync(from));
-      return [{ path: to, mode, data }];
-    });
-}
-
 /** Between the script's own first and last line. */
 const said = (text: string): string[] =>
   text.replaceAll('\r', '').split('--- begin\n')[1]?.split('--- end\n')[0]?.split('\n') ?? [text];
@@ -50,8 +36,8 @@ it.skipIf(isAbsent)(
     const folders = ['dev', 'proc', 'root', 'sys', 'tmp'];
     const archive = writeCpio([
       ...folders.map(path => ({ path, mode: 0o41777, data: new Uint8Array() })),
-      ...tree(programs!),
-      ...tree(SCRIPTS),
+      ...entriesOf(programs!),
+      ...entriesOf(SCRIPTS),
       { path: 'bin/busybox', mode: 0o100755, data: readFileSync(join(linux!, '../../bin/busybox')) },
     ]);
     const there = withScratch(dir => {
