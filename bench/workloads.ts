@@ -76,8 +76,8 @@ export const WORKLOADS: readonly Workload[] = [
   { ...traced, name: 'kcov-none', title: 'the mix, not instrumented', kcov: { mode: 0 } },
   { ...traced, name: 'kcov-elided', title: 'trace-pc, calls elided', kcov: { instrument: PC, isElided: true, mode: 0 } },
   { ...traced, name: 'kcov-off', title: 'trace-pc, disabled', kcov: { instrument: PC, mode: 0 }, cost: { of: 'kcov-elided' } },
-  { ...traced, name: 'kcov-pc', title: 'trace-pc, recording', kcov: { instrument: PC, mode: 1 }, cost: { of: 'kcov-elided', must: 1.2, aim: 1.1 }, must: 6 },
+  { ...traced, name: 'kcov-pc', title: 'trace-pc, recording', kcov: { instrument: PC, mode: 1 }, cost: { of: 'kcov-elided', must: 1.2, aim: 1.1 }, must: 10 },
   { ...traced, name: 'kcov-cmp-elided', title: 'trace-cmp, calls elided', kcov: { instrument: CMP, isElided: true, mode: 0 } },
-  { ...traced, name: 'kcov-cmp', title: 'trace-cmp, recording comparisons', kcov: { instrument: CMP, mode: 2 }, cost: { of: 'kcov-cmp-elided', must: 1.2, aim: 1.1 }, must: 6 },
+  { ...traced, name: 'kcov-cmp', title: 'trace-cmp, recording comparisons', kcov: { instrument: CMP, mode: 2 }, cost: { of: 'kcov-cmp-elided', must: 1.2, aim: 1.1 }, must: 10 },
   ...PHASES.map(phase => ({ ...phase, warmUp: 0, repeat: 1 })),
 ];
