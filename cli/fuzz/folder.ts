@@ -73,12 +73,12 @@ export function createFolder(
   new Choice(parsedTexts, manifest.config.calls); // throws where a pattern matches none
   const descriptions = `${canonicalJson(texts)}\n`;
   const folder = resolve(path); // fails in a current folder that is no longer there
-  const { isNew, undo } = undoOf(folder);
+  const { undo, undoFolders } = undoOf(folder);
   try {
     makeWritable(folder);
     if (readdirSync(folder).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
   } catch (error) {
-    if (isNew) undo();
+    undoFolders();
     if (error instanceof UserError) throw error;
     throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);
   }

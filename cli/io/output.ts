@@ -13,6 +13,7 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -249,22 +250,37 @@ function firstMissing(path: string): string | undefined {
 }
 
 /**
- * To be called before a command makes the folder `path`. `undo` removes what the command made: the
- * folder with those above it that were not there, or what is in a folder that was there and empty.
+ * To be called before a command makes the folder `path`. `undo` removes what the command made: what
+ * is in the folder, which was not there or empty, and the folders that were not there. Those that
+ * hold something of others, as of a command that runs at the same time, stay.
  */
-export function undoOf(path: string): { readonly isNew: boolean; undo(): void } {
+export function undoOf(path: string): {
+  readonly isNew: boolean;
+  undo(): void;
+  /** The same before the command has put anything into the folder. */
+  undoFolders(): void;
+} {
   const folder = resolve(path);
   const made = firstMissing(folder);
+  const undoFolders = (): void => {
+    for (let each = folder; made !== undefined; each = dirname(each)) {
+      try {
+        rmdirSync(each);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return; // it holds something
+      }
+      if (each === made) return;
+    }
+  };
   return {
     isNew: made !== undefined,
     undo() {
       try {
-        if (made !== undefined) rmSync(made, { recursive: true, force: true });
-        else
-          for (const name of readdirSync(folder))
-            rmSync(join(folder, name), { recursive: true, force: true });
+        for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
       } catch {} // the failure before it is the one to report
+      undoFolders();
     },
+    undoFolders,
   };
 }
 
@@ -280,13 +296,13 @@ export function fillFolder(
 ): void {
   if (path === '-') throw new UserError(`${what}: -: a folder cannot be standard output; ${remedy}`);
   const folder = resolve(path); // without folders that `..` leaves again
-  const { isNew, undo } = undoOf(folder);
+  const { undo, undoFolders } = undoOf(folder);
   let isEmpty: boolean;
   try {
     makeWritable(folder);
     isEmpty = readdirSync(folder).length === 0;
   } catch (error) {
-    if (isNew) undo();
+    undoFolders();
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
   }

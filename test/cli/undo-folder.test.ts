@@ -19,6 +19,12 @@ it('no folder above the one that it made stays, and one that was there does', ()
   undo();
   expect(existsSync(join(dir, 'z'))).toBe(false);
 
+  // The command came no further than this.
+  const partly = undoOf(path);
+  mkdirSync(join(dir, 'z'));
+  partly.undo();
+  expect(existsSync(join(dir, 'z'))).toBe(false);
+
   const there = join(dir, 'there');
   mkdirSync(there);
   const old = undoOf(there);
@@ -26,6 +32,22 @@ it('no folder above the one that it made stays, and one that was there does', ()
   writeFileSync(join(there, 'file'), '');
   old.undo();
   expect(readdirSync(there)).toEqual([]);
+});
+
+it('what another command has made meanwhile stays', () => {
+  const mine = undoOf(join(dir, 'shared', 'mine'));
+  mkdirSync(join(dir, 'shared', 'mine'), { recursive: true });
+  writeFileSync(join(dir, 'shared', 'mine', 'file'), '');
+  mkdirSync(join(dir, 'shared', 'other'));
+  mine.undo();
+  expect(readdirSync(join(dir, 'shared'))).toEqual(['other']);
+
+  // Both wanted the same folder, and the other one was faster.
+  const second = undoOf(join(dir, 'same'));
+  mkdirSync(join(dir, 'same'));
+  writeFileSync(join(dir, 'same', 'campaign.json'), '');
+  second.undoFolders();
+  expect(readdirSync(join(dir, 'same'))).toEqual(['campaign.json']);
 });
 
 it('grade: results that are discarded', () => {
