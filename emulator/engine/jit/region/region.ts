@@ -85,8 +85,8 @@ export interface Region {
 export const REGION_INSNS = 800;
 /**
  * The same of a warm region. Control enters a large function in many places, behind each call whose
- * callee is not compiled, and each entry is a region with a copy of what follows. Short copies cost
- * less than the jumps between them; shorter ones cut the loops that are warm.
+ * callee is not compiled, and each entry is a region with a copy of what follows. Short copies save
+ * more than the jumps between them cost; still shorter ones cut the loops that are warm.
  */
 export const WARM_INSNS = 200;
 const REGION_BLOCKS = 200;
