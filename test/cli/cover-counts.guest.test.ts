@@ -142,7 +142,7 @@ beforeAll(() => {
       ]),
     ];
   });
-  const ran = kcovboxLines(lines, { cwd });
+  const ran = kcovboxLines(lines, { cwd, timeout: 500_000 });
   for (const [i, { status, stderr }] of ran.entries())
     expect(status, `${lines[i]!.join(' ')}: ${stderr}`).toBe(0);
 }, 600_000);

@@ -46,9 +46,13 @@ export interface RanLine extends Ran {
 
 /**
  * Runs command lines as `kcovbox` does, but in one process, because starting one for each takes 40
- * times as long as a wrong line itself. A line that ends the process has it for itself.
+ * times as long as a wrong line itself. A line that ends the process has it for itself. `timeout` is
+ * for all of them.
  */
-export function kcovboxLines(lines: readonly (readonly string[])[], { cwd }: { cwd: string }): RanLine[] {
+export function kcovboxLines(
+  lines: readonly (readonly string[])[],
+  { cwd, timeout = 120_000 }: { cwd: string; timeout?: number },
+): RanLine[] {
   kcovbox(['--version'], { cwd }); // builds the bundle where it is stale
   const ran: RanLine[] = [];
   while (ran.length < lines.length) {
@@ -57,7 +61,7 @@ export function kcovboxLines(lines: readonly (readonly string[])[], { cwd }: { c
       cwd,
       input: JSON.stringify(lines.slice(ran.length)),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      timeout: 120_000,
+      timeout,
       maxBuffer: 1 << 28,
     });
     const some = JSON.parse(output[3] || '[]') as RanLine[];
