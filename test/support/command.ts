@@ -46,8 +46,8 @@ export interface RanLine extends Ran {
 
 /**
  * Runs command lines as `kcovbox` does, but in one process, because starting one for each takes 40
- * times as long as a wrong line itself. A line that ends the process has it for itself. `timeout` is
- * for all of them.
+ * times as long as a wrong line itself. A line that ends the process has it for itself. `timeout`
+ * is for all of them.
  */
 export function kcovboxLines(
   lines: readonly (readonly string[])[],
