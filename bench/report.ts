@@ -125,7 +125,8 @@ export function reportSvg(report: Report): string {
     'text{font:12px system-ui,sans-serif;fill:#444}.fast{fill:#3b7a57}.slow{fill:#b5523b}line{stroke:#999}' +
     '@media(prefers-color-scheme:dark){text{fill:#bbb}}';
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" role="img"><title>kcovbox against QEMU TCG</title>` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" role="img">` +
+    '<title>kcovbox against QEMU TCG</title>' +
     `<style>${style}</style><text x="${x(1)}" y="18" text-anchor="middle">QEMU TCG = 1</text>` +
     `<line x1="${x(1)}" x2="${x(1)}" y1="24" y2="${height - 20}"/>${bars.join('')}</svg>\n`
   );

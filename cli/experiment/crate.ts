@@ -76,7 +76,8 @@ export function crateFiles(folder: Folder, facts: CrateFacts): Map<string, Uint8
   const missing = folder.pending(plan.trials).length;
   if (missing > 0)
     throw new UserError(
-      `${missing} of ${plan.trials.length} trials are not finished; kcovbox experiment resume ${pathWord(folder.path)} runs them`,
+      `${missing} of ${plan.trials.length} trials are not finished; ` +
+        `kcovbox experiment resume ${pathWord(folder.path)} runs them`,
     );
   const results = resultsOf(folder);
   const encoder = new TextEncoder();

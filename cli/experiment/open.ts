@@ -32,7 +32,8 @@ export function openResults(path: string, dir: string | undefined): Folder {
   const folder = dir ?? folderFor(path);
   if (!existsSync(folder))
     throw new UserError(
-      `${folder}: no such folder; kcovbox experiment run ${pathWord(path)} makes it, or name another with --dir`,
+      `${folder}: no such folder; ` +
+        `kcovbox experiment run ${pathWord(path)} makes it, or name another with --dir`,
     );
   return Folder.open(folder);
 }

@@ -145,6 +145,7 @@ class HookEmitter implements InlineEmitter {
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
     this.#retire(call, retOf(kind));
     c.br(done).end();
+    // Without the hint V8 spills all registers on the main path for the calls of the rare cases.
     c.local_get(known.state).i32_const(DISABLED).i32_eq().if_(undefined, 'likely');
     c.i64_const(0).local_set(t0);
     this.#retire(call, BEHIND_OFF);
