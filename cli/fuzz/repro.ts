@@ -19,7 +19,7 @@ import { bugWords } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { printedWord } from '../io/shell-word.ts';
+import { pathWord, printedWord } from '../io/shell-word.ts';
 import { boardOf, faultWords, findEvents, prepareRun } from './c-run.ts';
 import { BUGS, readFolder, type Stored } from './folder.ts';
 import { findOrder } from './race.ts';
@@ -200,7 +200,7 @@ export async function reproduce(path: string): Promise<number> {
   if (stored.manifest.guest === 'harness')
     throw new UserError(
       `fuzz repro ${path}: a harness has no C program; run its crash with kcovbox fuzz exec --harness FILE ` +
-        `${path}/crashes/*/program.txt`,
+        `${pathWord(join(path, 'crashes'))}/*/program.txt`,
     );
   const crashes = join(path, 'crashes');
   const names = existsSync(crashes) ? readdirSync(crashes).sort() : [];

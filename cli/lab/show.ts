@@ -2,6 +2,7 @@
 import colors from 'picocolors';
 import { visible } from '../../emulator/base/words.ts';
 import type { CheckScore, LabScore } from '../../grade/schema.ts';
+import { pathWord } from '../io/shell-word.ts';
 
 const pc = colors.createColors(process.stdout.isTTY === true);
 
@@ -18,14 +19,15 @@ const COLOURS: Readonly<Record<CheckScore['status'], (text: string) => string>> 
 /** Lines of a path that are shown. */
 const PATH_MAX = 12;
 
-/** `folder`: of the recorded runs; `source`: options that name folders of sources. */
-export function checkText(check: CheckScore, folder: string, source: string): string {
+/** `folder`: of the recorded runs; `sources`: the folders of their sources. */
+export function checkText(check: CheckScore, folder: string, sources: readonly string[]): string {
   const { status, points, of, id, says, why, path = [], capsule } = check;
   const head = `${COLOURS[status](status.padEnd(7))} ${`${points}/${of}`.padStart(6)}  ${id}: ${says}`;
   if (status === 'pass') return `${head}\n`;
-  const shown = path.slice(0, PATH_MAX).map(line => `  ran     ${line}`);
+  const shown = path.slice(0, PATH_MAX).map(line => `  ran     ${visible(line)}`);
   const more = path.length > PATH_MAX ? [`  ran     ... and ${path.length - PATH_MAX} more functions`] : [];
-  const next = capsule ? [`  back    kcovbox debug ${source}${folder}/${capsule}`] : [];
+  const words = sources.map(source => `--source ${pathWord(source)} `).join('');
+  const next = capsule ? [`  back    kcovbox debug ${words}${pathWord(`${folder}/${capsule}`)}`] : [];
   const help = status === 'skipped' ? [] : [`  hint    kcovbox lab hint ${id}`];
   return [head, `  why     ${visible(why)}`, ...shown, ...more, ...next, ...help, ''].join('\n');
 }

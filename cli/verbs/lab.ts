@@ -56,14 +56,14 @@ async function test(folder: string, options: TestOptions): Promise<number> {
     say(`kcovbox: your ${path} differs from the lab's and is not used: tests are the lab's own`);
   const capsules = join(folder, FAILED);
   const hasPlaces = lab.manifest.files.some(({ place }) => place !== undefined);
-  const source = `${hasPlaces ? `--source ${join(folder, FAILED, SOURCE)} ` : ''}--source ${folder} `;
+  const sources = [...(hasPlaces ? [join(folder, FAILED, SOURCE)] : []), folder];
   const score = await judgeHere(lab, submission, {
     capsules,
     only: options.only,
     explains: true,
     say,
     decided: (_, check) => {
-      if (!options.json) writeTo('-', checkText(check, capsules, source));
+      if (!options.json) writeTo('-', checkText(check, capsules, sources));
     },
   });
   if (options.json) printJson(score);
