@@ -31,6 +31,8 @@ export interface KcovRing {
   readonly pending: number;
   /** Takes all records that wait, in order. The object is valid during the call. */
   take(give: (run: KcovRun) => void): void;
+  /** Kernel virtual = physical + this, for the tables of switches. */
+  announce(kvaOffset: bigint): void;
   /**
    * The device has just appended this record to the area of the hart's current context, which is in
    * no mode that reports each value once. `block`: physical address of the hart's block. The ring

@@ -123,7 +123,8 @@ export interface KcovHooks {
   harts: number;
   /**
    * Present while there is a passive listener: records are not made inline, but by this function,
-   * in the current context and with operands latched in it. Not for hooks of switches.
+   * in the current context and with operands latched in it. A switch must be of the Linux form,
+   * with a sound table of at most LIMIT.SWITCH_CASES cases, and all its records must find room.
    */
   report?: MakeRecord;
   /** Counts records that need no report. */
@@ -367,6 +368,7 @@ export class KcovDevice implements Device {
 
   #setAddress(id: Reg, lo: number, hi: number): void {
     if (id !== 'harts' && id !== 'hooks' && id !== 'kvaOffset' && id !== 'remotes') return;
+    this.#forgetRing();
     this.#regs[id] = [lo, hi];
     if (id !== 'remotes') this.#loadHooks();
     if (id !== 'harts') return;
@@ -479,6 +481,7 @@ export class KcovDevice implements Device {
 
   #setHooks(hooks: KcovHooks | undefined): void {
     this.#hooks = hooks;
+    if (hooks) this.#ring?.announce(hooks.kvaOffset);
     const inline = (this.isObserved && !this.#isPassive) || hooks?.harts === 0 ? undefined : hooks;
     // All compiled code is dropped with each publication: a snapshot that changes nothing makes
     // none.

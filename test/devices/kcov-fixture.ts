@@ -1,6 +1,6 @@
 // A kcov device on a bare RAM, driven by register stores as the hooks do it.
 
-import { KcovDevice, type KcovRecord } from '../../devices/kcov.ts';
+import { KcovDevice, type KcovPorts, type KcovRecord } from '../../devices/kcov.ts';
 import { CTX, HART, HOOK, REG, SEEN } from '../../devices/kcov-layout.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 
@@ -36,15 +36,21 @@ export interface Fixture {
   touched(from: number, bytes: number): number[];
 }
 
-export function fixture(ramBytes = RAM_BYTES): Fixture {
-  const pages = ramBytes / 0x1_0000 + 1;
+/** `more` makes other ports; the host's memory has `hostBytes` behind RAM. */
+export function fixture(
+  ramBytes = RAM_BYTES,
+  more?: (ram: Ram) => Partial<KcovPorts>,
+  hostBytes = 0,
+): Fixture {
+  const pages = (ramBytes + hostBytes) / 0x1_0000 + 1;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const ram = new Ram(memory, 0x1_0000, BASE, ramBytes);
   const hart = { current: 0, count: 2 };
   const published = [0, 0];
   let spent = 0;
   const work = { spend: (units: number) => void (spent += units) };
-  const device = new KcovDevice({ ram, hart, work, publish: (h, host) => (published[h] = host) });
+  const publish = (h: number, host: number) => (published[h] = host);
+  const device = new KcovDevice({ ram, hart, work, publish, ...more?.(ram) });
   const store = (register: number, value: bigint | number) => {
     const v = BigInt.asUintN(64, BigInt(value));
     device.write(register, 4, Number(v & 0xffff_ffffn));

@@ -44,6 +44,20 @@ interface Tallied {
   readonly refused: Label;
 }
 
+/** The records of a switch. */
+interface Cases {
+  /** Host address of its table. */
+  readonly table: Local<I32>;
+  /** Binary logarithm of the operand's bytes. */
+  readonly width: Local<I32>;
+  readonly cases: Local<I64>;
+  /** Records in the buffer so far. */
+  readonly count: Local<I64>;
+  /** Host addresses of the first record, and behind the last. */
+  readonly at: Local<I32>;
+  readonly end: Local<I32>;
+}
+
 /** Records of so many cases touch two pages at most. */
 const SWITCH_CASES_MAX = 120;
 const SWITCH_BYTES_MAX = 16 + 8 * SWITCH_CASES_MAX;
@@ -201,10 +215,14 @@ export class RecordWriter {
     c.end();
     c.release(at, count);
     if (words > 1) this.#latch();
-    c.i32_const(kind);
+    this.#call(kind, pc);
+  }
+
+  #call(kind: number, pc: PushPc): void {
+    this.#c.i32_const(kind);
     pc.low();
     pc.high();
-    c.call(this.#host!);
+    this.#c.call(this.#host!);
   }
 
   pc(real: Label, pc: PushPc): void {
@@ -232,21 +250,15 @@ export class RecordWriter {
   }
 
   /**
-   * A record per case: type, case, value, pc. Only small tables whose records all find room;
-   * FreeBSD's form makes the real call.
+   * A record per case: type, case, value, pc. Only small tables whose records all find room, on
+   * pages without code; FreeBSD's form makes the real call.
    */
   switch(real: Label, pc: PushPc): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
     const own = c.scope();
-    const tally = this.#host === undefined ? undefined : this.#cellOf(pc, own, real);
-    if (this.#host !== undefined && !tally) {
-      own.release();
-      c.br(real);
-      return;
-    }
     const [offset, cases, count] = [own.local(I64), own.local(I64), own.local(I64)];
-    const [table, width, left] = [own.local(I32), own.local(I32), own.local(I32)];
+    const [table, width] = [own.local(I32), own.local(I32)];
     const [at, end] = [own.local(I32), own.local(I32)];
     c.local_get(this.#known.context).i32_load(CTX.FLAGS).i32_const(CTXF.SWITCH_FREEBSD).i32_and();
     c.br_if(real, 'unlikely');
@@ -269,15 +281,34 @@ export class RecordWriter {
     c.local_get(cases).i64_sub().i64_gt_s().br_if(real, 'unlikely');
     c.local_get(count).i64_const(AREA_WORDS_MAX).i64_gt_u().br_if(real, 'unlikely');
     this.#slot(at, count, CMP_WORDS);
-    c.local_get(cases).i32_wrap_i64().local_tee(left).i32_const(5).i32_shl().local_get(at).i32_add();
+    c.local_get(cases).i32_wrap_i64().i32_const(5).i32_shl().local_get(at).i32_add();
     c.local_set(end);
     this.#known.noCode(at, 0, real);
     this.#known.noCode(end, 0, real);
-    tally?.to.needPlace(this.#known.context, this.#known.area, real);
-    tally?.to.needLast(count, at, real);
     this.#latch();
+    if (this.#host === undefined) this.#cases({ table, width, cases, count, at, end }, pc);
+    else {
+      const done = c.block();
+      const refused = c.block();
+      const tally = this.#cellOf(pc, own, refused);
+      if (tally) {
+        this.#cases({ table, width, cases, count, at, end }, pc, tally);
+        c.br(done);
+      }
+      c.end();
+      this.#call(HOOK.SWITCH, pc);
+      c.end();
+    }
+    own.release();
+  }
+
+  /** Appends the records of the cases from `at` to `end`. */
+  #cases({ table, width, cases, count, at, end }: Cases, pc: PushPc, tally?: Tallied): void {
+    const c = this.#c;
+    tally?.to.needPlace(this.#known.context, this.#known.area, tally.refused);
+    tally?.to.needLast(count, at, tally.refused);
     const none = c.block();
-    c.local_get(left).i32_eqz().br_if(none);
+    c.local_get(cases).i64_eqz().br_if(none);
     const next = c.loop();
     this.#word(at, 0, () => {
       c.local_get(width).i32_const(1).i32_shl().i32_const(1).i32_or().i64_extend_i32_u();
@@ -311,6 +342,5 @@ export class RecordWriter {
     all();
     c.i64_store(0);
     this.#add(() => void c.local_get(cases));
-    own.release();
   }
 }

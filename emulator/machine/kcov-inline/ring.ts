@@ -7,8 +7,10 @@
 // - the buffer has room, and its count says that the record follows the last one, or is the first;
 // - unless it is the first, the last record still lies in guest memory as it was written.
 // Where its origin differs from that of the last record, or it is the first, a new run begins. For
-// everything else the function calls the device. Its caller has proved what a record in compiled
-// code needs (context.ts): context and buffer lie in RAM, apart, and on pages that hold no code.
+// everything else the function calls the device. The records of a switch go to the ring all or not
+// at all. The caller has proved what a record in compiled code needs (context.ts, records.ts):
+// context and buffer lie in RAM, apart, and on pages that hold no code; the table of a switch is in
+// RAM, of the usual form, and all its records find room.
 
 import { CMP_WORDS, CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
 import type { KcovRing, KcovRun, MakeRecord } from '../../../devices/kcov-ring.ts';
@@ -52,6 +54,8 @@ const AT = {
   /** i32: host address of the next record, and of the next run's entry. */
   PUT: 96,
   RUN: 100,
+  /** i32: host address - kernel virtual address. */
+  KERNEL: 104,
   /** The last record ends here while the ring is empty; the others follow. */
   DATA: 192,
   RUNS: 0x1_8000,
@@ -110,6 +114,11 @@ export class RecordRing implements KcovRing {
     }
     this.#words.copyWithin((data - bytes) >> 2, (end - bytes) >> 2, end >> 2);
     this.#clear();
+  }
+
+  announce(kvaOffset: bigint): void {
+    const { hostBase, base } = this.#ram;
+    this.#set(AT.KERNEL, Number(BigInt.asUintN(32, BigInt(hostBase - base) - kvaOffset)));
   }
 
   follow(
@@ -180,9 +189,13 @@ function compile({ memory }: Ram, base: number, slow: MakeRecord): MakeRecord {
   c.local_get(hi).i64_extend_i32_u().i64_const(32).i64_shl();
   c.local_get(lo).i64_extend_i32_u().i64_or().local_set(pc);
   c.local_get(kind).i32_eqz().if_();
-  new Writer(c, base, refused, pc, kind, 1).write();
+  new Writer(c, base, refused, pc, kind, 1).record();
   c.else_();
-  new Writer(c, base, refused, pc, kind, CMP_WORDS).write();
+  c.local_get(kind).i32_const(HOOK.SWITCH).i32_ne().if_();
+  new Writer(c, base, refused, pc, kind, CMP_WORDS).record();
+  c.else_();
+  new Writer(c, base, refused, pc, kind, CMP_WORDS).switch();
+  c.end();
   c.end();
   c.return_();
   c.end();
@@ -232,21 +245,68 @@ class Writer {
     this.#put = own.local(I32);
   }
 
-  write(): void {
+  /** A PC or a comparison. */
+  record(): void {
     const c = this.#c;
     this.#needPlace();
-    this.#needIndex();
+    this.#needIndex(() => void c.i32_const(this.#bytes));
     this.#beginRun();
     if (this.#words === 1) this.#word(0, () => void c.local_get(this.#pc));
     else this.#comparison();
-    this.#setNumber(AT.NEXT, () => void c.local_get(this.#count).i64_const(1).i64_add());
-    c.local_get(this.#area).local_get(this.#count).i64_const(1).i64_add().i64_store(0);
-    c.i32_const(0)
-      .local_get(this.#put)
-      .i32_const(this.#bytes)
-      .i32_add()
-      .i32_store(this.#base + AT.PUT);
+    this.#append(() => void c.i64_const(1));
+    this.#setPut(() => void c.local_get(this.#put).i32_const(this.#bytes).i32_add());
     this.#own.release();
+  }
+
+  /** A record for each case of a switch: type, case, value, pc. */
+  switch(): void {
+    const c = this.#c;
+    const own = c.scope();
+    const [table, end] = [own.local(I32), own.local(I32)];
+    const [cases, type, label] = [own.local(I64), own.local(I64), own.local(I64)];
+    this.#needPlace();
+    c.local_get(this.#context).i64_load(CTX.ARG1).i32_wrap_i64();
+    this.#field(AT.KERNEL).i32_add().local_tee(table);
+    c.i64_load(0).local_tee(cases).i64_eqz().if_();
+    c.return_().end();
+    const bytes = (): void => void c.local_get(cases).i32_wrap_i64().i32_const(5).i32_shl();
+    this.#needIndex(bytes);
+    this.#beginRun();
+    c.local_get(table).i64_load(8).i64_ctz().i64_const(3).i64_sub().i64_const(1).i64_shl();
+    c.i64_const(1).i64_or().local_set(type);
+    bytes();
+    c.local_get(this.#put).i32_add().local_set(end);
+    const next = c.loop();
+    c.local_get(table).i64_load(16).local_set(label);
+    this.#word(0, () => void c.local_get(type));
+    this.#word(1, () => void c.local_get(label));
+    this.#word(2, () => void c.local_get(this.#context).i64_load(CTX.ARG0));
+    this.#word(3, () => void c.local_get(this.#pc));
+    c.local_get(table).i32_const(8).i32_add().local_set(table);
+    c.local_get(this.#slot).i32_const(this.#bytes).i32_add().local_set(this.#slot);
+    c.local_get(this.#put).i32_const(this.#bytes).i32_add().local_tee(this.#put);
+    c.local_get(end).i32_ne().br_if(next);
+    c.end();
+    this.#append(() => void c.local_get(cases));
+    this.#setPut(() => void c.local_get(end));
+    own.release();
+    this.#own.release();
+  }
+
+  /** The buffer has so many records more. */
+  #append(more: () => void): void {
+    const c = this.#c;
+    c.local_get(this.#count);
+    more();
+    c.i64_add().local_set(this.#count);
+    this.#setNumber(AT.NEXT, () => void c.local_get(this.#count));
+    c.local_get(this.#area).local_get(this.#count).i64_store(0);
+  }
+
+  #setPut(value: () => void): void {
+    this.#c.i32_const(0);
+    value();
+    this.#c.i32_store(this.#base + AT.PUT);
   }
 
   get #bytes(): number {
@@ -275,11 +335,13 @@ class Writer {
     c.i32_and().i32_const(mode).i32_ne().br_if(this.#refused, 'unlikely');
   }
 
-  /** The record fits, and is the first or follows the last one, which is intact. */
-  #needIndex(): void {
+  /** The records fit, and the first one is the buffer's or follows the last, which is intact. */
+  #needIndex(bytes: () => void): void {
     const c = this.#c;
     this.#field(AT.PUT).local_tee(this.#put);
-    c.i32_const(this.#base + DATA_END - this.#bytes)
+    bytes();
+    c.i32_add()
+      .i32_const(this.#base + DATA_END)
       .i32_gt_u()
       .br_if(this.#refused, 'unlikely');
     c.local_get(this.#area).i64_load(0).local_tee(this.#count);
