@@ -31,8 +31,12 @@ export const kindOf = (kind: number): KcovOrigin['context'] => CONTEXTS[kind] ??
 /** Words of 32 bits of a context that an origin consists of: TID to the end of DESCRIPTOR. */
 const FIRST = CTX.TID;
 const WORDS = (CTX.DESCRIPTOR + 8 - FIRST) / 4;
+const [TID, SYSCALL] = [(CTX.TID - FIRST) / 4, (CTX.SYSCALL - FIRST) / 4] as const;
 
-/** Origins that are remembered: a thread that makes system calls alternates between some. */
+/**
+ * Origins that are remembered, a power of two: a thread that makes system calls alternates between
+ * some.
+ */
 const SLOTS = 64;
 
 interface Slot {
@@ -66,30 +70,50 @@ export class Origins {
       if (i === WORDS) return last.origin;
     }
     for (let i = 0; i < WORDS; i++) this.#words[i] = ram.read32(context + FIRST + 4 * i);
-    return this.ofWords(this.#words, 0, context, isUnique);
+    const slot = slotOf(this.#slots, this.#words, 0);
+    this.#last = slot;
+    return originIn(slot, this.#words, 0, context, isUnique);
   }
 
   /** The origin whose words, from TID on, lie at `words[at]`. */
   ofWords(words: Uint32Array, at: number, context: number, isUnique: boolean): KcovOrigin {
-    const word = (offset: number): number => words[at + (offset - FIRST) / 4]!;
-    const slot = this.#slots[(word(CTX.TID) + word(CTX.SYSCALL)) % SLOTS]!;
-    this.#last = slot;
-    let isSame = slot.context === context && slot.isUnique === isUnique;
-    for (let i = 0; i < WORDS; i++) isSame &&= slot.words[i] === words[at + i];
-    if (isSame && slot.origin) return slot.origin;
-    for (let i = 0; i < WORDS; i++) slot.words[i] = words[at + i]!;
-    slot.context = context;
-    slot.isUnique = isUnique;
-    slot.origin = {
-      tid: word(CTX.TID),
-      pid: word(CTX.PID),
-      syscall: word(CTX.SYSCALL) | 0,
-      context: kindOf(word(CTX.KIND)),
-      handle: (BigInt(word(CTX.HANDLE + 4)) << 32n) | BigInt(word(CTX.HANDLE)),
-      contextAddress: context,
-      descriptor: word(CTX.DESCRIPTOR + 4) * 0x1_0000_0000 + word(CTX.DESCRIPTOR),
-      isUnique,
-    };
-    return slot.origin;
+    return originIn(slotOf(this.#slots, words, at), words, at, context, isUnique);
   }
+}
+
+const slotOf = (slots: readonly Slot[], words: Uint32Array, at: number): Slot =>
+  slots[(words[at + TID]! + words[at + SYSCALL]!) & (SLOTS - 1)]!;
+
+function originIn(
+  slot: Slot,
+  words: Uint32Array,
+  at: number,
+  context: number,
+  isUnique: boolean,
+): KcovOrigin {
+  const { origin } = slot;
+  if (origin && slot.context === context && slot.isUnique === isUnique) {
+    let i = 0;
+    while (i < WORDS && slot.words[i] === words[at + i]) i++;
+    if (i === WORDS) return origin;
+  }
+  for (let i = 0; i < WORDS; i++) slot.words[i] = words[at + i]!;
+  slot.context = context;
+  slot.isUnique = isUnique;
+  slot.origin = describe(slot.words, context, isUnique);
+  return slot.origin;
+}
+
+function describe(words: Uint32Array, contextAddress: number, isUnique: boolean): KcovOrigin {
+  const word = (offset: number): number => words[(offset - FIRST) / 4]!;
+  return {
+    tid: word(CTX.TID),
+    pid: word(CTX.PID),
+    syscall: word(CTX.SYSCALL) | 0,
+    context: kindOf(word(CTX.KIND)),
+    handle: (BigInt(word(CTX.HANDLE + 4)) << 32n) | BigInt(word(CTX.HANDLE)),
+    contextAddress,
+    descriptor: word(CTX.DESCRIPTOR + 4) * 0x1_0000_0000 + word(CTX.DESCRIPTOR),
+    isUnique,
+  };
 }

@@ -43,6 +43,8 @@ export class CrossingWatch {
   readonly #code: KernelCode;
   readonly #paused = new Map<number, Pause>();
   readonly #open = new Set<number>();
+  /** One of `#open`, the last that was looked up; -1 = none. */
+  #lastOpen = -1;
   #isKnown = true;
   #everOpen = false;
 
@@ -63,7 +65,9 @@ export class CrossingWatch {
 
   /** A PC was recorded into the context at this address. */
   recorded(address: number): void {
-    if (!this.#open.has(address)) this.#isKnown = false;
+    if (address === this.#lastOpen) return;
+    if (this.#open.has(address)) this.#lastOpen = address;
+    else this.#isKnown = false;
   }
 
   /**
@@ -98,6 +102,7 @@ export class CrossingWatch {
       // It stopped recording earlier, at an unknown point.
       if ((before.mode & RECORDS_PC) === 0) this.#isKnown = false;
       this.#open.delete(before.address);
+      this.#lastOpen = -1;
       this.#paused.set(before.address, { context: before, frames });
     }
     if (opens) this.#enter(after, frames);

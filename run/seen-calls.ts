@@ -27,6 +27,11 @@ export interface SeenCall {
   readonly halves: number;
   /** A call that ended with these records; -1: none. */
   source: number;
+  /**
+   * Slot of the run that came behind this one when it was last looked for: mostly that comes
+   * again. A number, because a chain of objects would keep all that are replaced.
+   */
+  next: number;
 }
 
 export class SeenCalls {
@@ -35,7 +40,24 @@ export class SeenCalls {
   /** The known call that goes on with this run, or begins with it. */
   find(before: SeenCall | undefined, origin: KcovOrigin, run: Run): SeenCall | undefined {
     if (run.count * run.halves > LONGEST) return undefined;
-    const seen = this.#slots[slotOf(before, origin, run)];
+    return this.#at(slotOf(before, origin, run), before, origin, run);
+  }
+
+  /** The same behind the last run of `last`; looks first for what came there before. */
+  findBehind(
+    last: SeenCall,
+    before: SeenCall | undefined,
+    origin: KcovOrigin,
+    run: Run,
+  ): SeenCall | undefined {
+    const guess = this.#at(last.next, before, origin, run);
+    if (guess || run.count * run.halves > LONGEST) return guess;
+    last.next = slotOf(before, origin, run);
+    return this.#at(last.next, before, origin, run);
+  }
+
+  #at(slot: number, before: SeenCall | undefined, origin: KcovOrigin, run: Run): SeenCall | undefined {
+    const seen = this.#slots[slot];
     return seen && seen.before === before && isSame(seen, origin, run) ? seen : undefined;
   }
 
@@ -47,7 +69,7 @@ export class SeenCalls {
     if (size > LONGEST || depth > DEEPEST || (before && !isSameMaker(before.origin, origin)))
       return undefined;
     const part = words.slice(at, at + count * halves);
-    const seen = { before, depth, size, origin, words: part, count, halves, source: -1 };
+    const seen = { before, depth, size, origin, words: part, count, halves, source: -1, next: 0 };
     this.#slots[slotOf(before, origin, run)] = seen;
     return seen;
   }
@@ -72,7 +94,8 @@ const isSameMaker = (a: KcovOrigin, b: KcovOrigin): boolean =>
     a.handle === b.handle);
 
 function isSame(seen: SeenCall, origin: KcovOrigin, { words, at, count, halves }: Run): boolean {
-  if (!isSameMaker(seen.origin, origin) || seen.count !== count || seen.halves !== halves) return false;
-  for (let i = 0; i < count * halves; i++) if (seen.words[i] !== words[at + i]) return false;
+  if (seen.count !== count || seen.halves !== halves || !isSameMaker(seen.origin, origin)) return false;
+  const known = seen.words;
+  for (let i = 0; i < known.length; i++) if (known[i] !== words[at + i]) return false;
   return true;
 }

@@ -64,6 +64,8 @@ export class TraceRecorder implements KcovSink {
   readonly #seen: SeenCalls | undefined;
   /** The last call, if its records so far are those of an earlier one; it has no source yet. */
   #pending: SeenCall | undefined;
+  /** The call of `#pending`. */
+  #pendingCall: Call | undefined;
   #device: Machine['board']['kcov'];
   #watch: AreaWatch | undefined;
   /** Threads with code that ran in a mode without PCs. */
@@ -176,12 +178,25 @@ export class TraceRecorder implements KcovSink {
 
   /** A run that is kept only if no earlier call of the thread has left the same records. */
   #fold(known: SeenCalls, origin: KcovOrigin, run: Run): void {
+    const pending = this.#pending;
+    const { tid, syscall } = origin;
+    // A program that makes the same calls again and again mostly comes here.
+    if (pending && pending.source >= 0 && pending.origin.tid === tid && pending.origin.syscall !== syscall) {
+      const next = known.findBehind(pending, undefined, origin, run);
+      if (next) {
+        this.#builder.alike(pending.source, 1);
+        this.#pendingCall!.syscall = syscall;
+        this.#pendingCall!.call++;
+        this.#pending = next;
+        return;
+      }
+    }
     const isFirst = this.#begins(origin);
-    const before = isFirst ? undefined : (this.#pending ?? this.#calls.get(origin.tid)!.seen);
+    const before = isFirst ? undefined : (this.#pending ?? this.#calls.get(tid)!.seen);
     const canFold = isFirst || before !== undefined;
     const seen = canFold ? known.find(before, origin, run) : undefined;
     if (seen && (isFirst || this.#pending)) {
-      this.#callOf(origin.tid, origin.syscall);
+      this.#pendingCall = this.#callOf(tid, syscall);
       this.#origin = undefined;
       this.#pending = seen;
       return;
@@ -189,7 +204,7 @@ export class TraceRecorder implements KcovSink {
     this.#settle();
     const source = this.#sourceOf(origin, this.#test());
     this.#append(source, run);
-    const call = this.#calls.get(origin.tid)!;
+    const call = this.#calls.get(tid)!;
     call.seen = canFold ? (seen ?? known.add(before, origin, run)) : undefined;
     call.source = source;
   }

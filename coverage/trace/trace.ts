@@ -304,7 +304,7 @@ export class TraceBuilder {
   /** Of a source whose records are only counted, their numbers by point. */
   private readonly counts = new Map<number, Grow<Float64Array>>();
   /** Of a source, the calls that left the same records. */
-  private readonly alikeBy = new Map<number, number>();
+  private readonly alikeBy: number[] = [];
   private current = -1;
   /** The test of the last new source, and how it is shown. */
   private lastTest: readonly [test: string, shown: string] = ['', ''];
@@ -405,14 +405,15 @@ export class TraceBuilder {
 
   /** `calls` more calls left the same records, in the same order, as this source has in the end. */
   alike(source: number, calls: number): void {
-    this.alikeBy.set(source, (this.alikeBy.get(source) ?? 0) + calls);
+    while (this.alikeBy.length <= source) this.alikeBy.push(0);
+    this.alikeBy[source]! += calls;
   }
 
   /** The numbers of `alike` by source, and with them how many records each record stands for. */
   private addAlike(trace: Trace): void {
-    if (this.alikeBy.size === 0) return;
+    if (this.alikeBy.length === 0) return;
     trace.alike = new Float64Array(trace.sources.length);
-    for (const [source, calls] of this.alikeBy) trace.alike[source] = calls;
+    trace.alike.set(this.alikeBy);
     trace.times ??= new Float64Array(trace.records.length).fill(1);
     for (const { source, from, to } of trace.runs())
       for (let i = from; i < to; i++) trace.times[i]! *= 1 + trace.alike[source]!;
