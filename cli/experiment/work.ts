@@ -46,7 +46,7 @@ interface WorkOptions {
 }
 
 /** The trials that this process runs, each in one of its own processes. */
-class Bench {
+export class Bench {
   readonly #folder: Folder;
   readonly #names: ReadonlySet<string>;
   readonly #idle: TrialProcess[] = [];
@@ -67,6 +67,8 @@ class Bench {
   /** Errors: any; the trial is not finished. */
   async run(name: string): Promise<void> {
     if (!this.#names.has(name)) throw new Error(`the plan has no trial ${name}`);
+    // The queue may hand out another one before its worker is closed.
+    if (this.isStopped) throw new Error(`stopped before trial ${name}`);
     const process = this.#idle.pop() ?? new TrialProcess(this.#folder.path);
     this.#busy.add(process);
     try {
@@ -147,7 +149,9 @@ async function work(path: string, { dir, url, jobs = availableParallelism() }: W
   const stop = (signal: EndingSignal): void => {
     if (received !== undefined) process.exit(SIGNAL_STATUS[received]);
     received = signal;
+    isClosing = true;
     bench.stop();
+    worker.close().catch(() => {}); // takes no further trial; the end of the work waits for it
   };
   try {
     await whileSignals(stop, async () => {
