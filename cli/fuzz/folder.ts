@@ -160,6 +160,7 @@ export function readFolder(path: string): Stored {
   });
   checkTrust(devices.map(device => device.path));
   const descriptions = loadDescriptions(texts);
+  orDamaged(`${file} is damaged: config.calls: `, () => new Choice(descriptions, manifest.config.calls));
   const epochs = readJournal(join(path, JOURNAL), descriptions);
   return { path, manifest, kernel, initrd, devices, texts, descriptions, epochs };
 }
@@ -179,12 +180,17 @@ function readJournal(path: string, descriptions: Descriptions): CampaignEpoch[] 
 function checkPrograms(epoch: CampaignEpoch, descriptions: Descriptions, where: string): void {
   for (const list of ['entries', 'crashes', 'bugs'] as const)
     for (const [at, { text }] of epoch[list].entries())
-      try {
-        parseProgram(text, descriptions, `${list}[${at}].text`);
-      } catch (error) {
-        if (!(error instanceof KcovboxError)) throw error;
-        throw new UserError(`fuzz: ${where} is damaged: ${error.message}`);
-      }
+      orDamaged(`${where} is damaged: `, () => parseProgram(text, descriptions, `${list}[${at}].text`));
+}
+
+/** Says where a value of the folder is that the fuzzer refuses. */
+function orDamaged(where: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof KcovboxError)) throw error;
+    throw new UserError(`fuzz: ${where}${error.message}`);
+  }
 }
 
 export const lineOf = (epoch: CampaignEpoch): string => `${canonicalJson(epoch)}\n`;

@@ -70,7 +70,7 @@ function chosen(calls: readonly CallType[], patterns: readonly string[]): CallTy
       `${stars.length} patterns of calls have a *, and at most ${STARS_MAX} may; name the calls, or use wider patterns`,
     );
   const names = new Set(calls.map(({ name }) => name));
-  const idle = patterns.find(pattern =>
+  const idle = [...wanted].find(pattern =>
     pattern.includes('*') ? !calls.some(({ name }) => matches(pattern, name)) : !names.has(pattern),
   );
   if (idle !== undefined) throw new FuzzError(`no call matches "${idle}"`);

@@ -149,3 +149,14 @@ it.each(['coverage.csv', 'corpus', 'crashes/a'])('a link in place of %s is refus
   );
   expect(existsSync(victim)).toBe(false);
 });
+
+it('a campaign with a pattern that matches none of its calls is damaged', () => {
+  begin('pattern');
+  const file = join(root, 'pattern', 'campaign.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { config: { calls?: string[] } };
+  manifest.config.calls = ['x'];
+  writeFileSync(file, JSON.stringify(manifest));
+  expect(() => readFolder(join(root, 'pattern'))).toThrow(
+    `fuzz: ${file} is damaged: config.calls: no call matches "x"`,
+  );
+});
