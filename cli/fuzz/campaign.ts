@@ -19,6 +19,7 @@ import {
   createFolder,
   finishFolder,
   isCampaign,
+  isWithoutEpochs,
   lineOf,
   readFolder,
   repairFolder,
@@ -169,7 +170,7 @@ export async function runCampaignIn(
     if (!signal) writeTo('-', summary(stored));
     else tell(interruption(stored, options.executions));
   } catch (error) {
-    if (!isOld && stored.epochs.length === 0) undo();
+    if (!isOld && isWithoutEpochs(path)) undo();
     throw error;
   } finally {
     for (const which of ENDING_SIGNALS) process.off(which, onSignal);

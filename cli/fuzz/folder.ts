@@ -1,7 +1,7 @@
 // The folder of a campaign. Its journal, epochs.jsonl, gets one line for each epoch; all other
 // files but the images follow from it. A process that is killed leaves a line that is not whole at
 // most, which the next one removes.
-import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import { KcovboxError } from '../../emulator/index.ts';
@@ -15,7 +15,7 @@ import {
   programXv6C,
 } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { readInput, readText } from '../../host/input.ts';
+import { decodeText, readInput, readText } from '../../host/input.ts';
 import { checkTrust } from '../../host/trust.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import {
@@ -40,6 +40,7 @@ const MANIFEST_MAX = 1 << 20;
 const IMAGE_MAX = 256 * 2 ** 20;
 const JOURNAL_MAX = 2 ** 30;
 const TITLE_BYTES_MAX = 1 << 16;
+const LINE_FEED = 0x0a;
 
 /** A campaign as its folder has it. */
 export interface Stored {
@@ -51,6 +52,8 @@ export interface Stored {
   readonly texts: DescriptionTexts;
   readonly descriptions: Descriptions;
   readonly epochs: readonly CampaignEpoch[];
+  /** The length of the journal up to the last of these epochs, in bytes. */
+  readonly journalBytes: number;
 }
 
 export const isCampaign = (path: string): boolean => existsSync(join(path, MANIFEST));
@@ -94,20 +97,35 @@ export function createFolder(
     initrd: sha256(initrd),
     descriptions: sha256(descriptions),
   };
+  claim(path);
   try {
     writeFile(join(path, 'kernel.bin'), kernel);
     writeFile(join(path, 'initrd.bin'), initrd);
     writeFile(join(path, 'descriptions.json'), descriptions);
     if (devices.length > 0) makeFolders(join(path, DEVICES));
     for (const device of devices) writeFile(join(path, DEVICES, deviceName(device)), device.bytes);
-    writeFile(join(path, JOURNAL), '');
     // The manifest last: with it the folder is a campaign.
     writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
   } catch (error) {
     undo();
     throw error;
   }
-  return { path, manifest: whole, kernel, initrd, devices, texts, descriptions: parsedTexts, epochs: [] };
+  const images = { kernel, initrd, devices };
+  return { path, manifest: whole, ...images, texts, descriptions: parsedTexts, epochs: [], journalBytes: 0 };
+}
+
+/**
+ * Takes an empty folder for a campaign: of commands that begin one in it at the same time, one
+ * makes the journal. Errors: UserError for the others.
+ */
+function claim(path: string): void {
+  try {
+    writeFileSync(join(path, JOURNAL), '', { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
+    throw new UserError(`fuzz: cannot write ${join(path, JOURNAL)}: ${reason(error)}`);
+  }
 }
 
 const reason = (error: unknown): string => {
@@ -161,20 +179,26 @@ export function readFolder(path: string): Stored {
   checkTrust(devices.map(device => device.path));
   const descriptions = loadDescriptions(texts);
   orDamaged(`${file} is damaged: config.calls: `, () => new Choice(descriptions, manifest.config.calls));
-  const epochs = readJournal(join(path, JOURNAL), descriptions);
-  return { path, manifest, kernel, initrd, devices, texts, descriptions, epochs };
+  const journal = readJournal(join(path, JOURNAL), descriptions);
+  return { path, manifest, kernel, initrd, devices, texts, descriptions, ...journal };
 }
 
 /** The lines that are whole. Errors: UserError with the line, and the field of a wrong program. */
-function readJournal(path: string, descriptions: Descriptions): CampaignEpoch[] {
-  if (!existsSync(path)) return [];
-  const lines = readText(path, 'journal', JOURNAL_MAX).split('\n').slice(0, -1);
-  return lines.map((line, i) => {
-    const epoch = parsed(campaignEpoch, line, `${path}:${i + 1}`);
-    if (epoch.epoch !== i) throw new UserError(`fuzz: ${path}:${i + 1} is damaged: epoch ${epoch.epoch}`);
-    checkPrograms(epoch, descriptions, `${path}:${i + 1}`);
-    return epoch;
-  });
+function readJournal(path: string, descriptions: Descriptions): Pick<Stored, 'epochs' | 'journalBytes'> {
+  if (!existsSync(path)) return { epochs: [], journalBytes: 0 };
+  const bytes = readInput(path, 'journal', JOURNAL_MAX);
+  const journalBytes = bytes.lastIndexOf(LINE_FEED) + 1;
+  const text = decodeText(bytes.subarray(0, journalBytes), path, 'journal');
+  const epochs = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line, i) => {
+      const epoch = parsed(campaignEpoch, line, `${path}:${i + 1}`);
+      if (epoch.epoch !== i) throw new UserError(`fuzz: ${path}:${i + 1} is damaged: epoch ${epoch.epoch}`);
+      checkPrograms(epoch, descriptions, `${path}:${i + 1}`);
+      return epoch;
+    });
+  return { epochs, journalBytes };
 }
 
 function checkPrograms(epoch: CampaignEpoch, descriptions: Descriptions, where: string): void {
@@ -198,9 +222,10 @@ export const lineOf = (epoch: CampaignEpoch): string => `${canonicalJson(epoch)}
 /** Removes a line that is not whole, and writes the files that follow from the others. */
 export function repairFolder(stored: Stored): void {
   const journal = join(stored.path, JOURNAL);
-  const whole = Buffer.byteLength(stored.epochs.map(lineOf).join(''));
   if (!existsSync(journal)) writeFile(journal, '');
-  if (statSync(journal).size > whole) truncateSync(journal, whole);
+  const added = readInput(journal, 'journal', JOURNAL_MAX).subarray(stored.journalBytes);
+  if (added.includes(LINE_FEED)) throw otherProcess(stored.path);
+  if (added.length > 0) truncateSync(journal, stored.journalBytes);
   writeCoverage(stored);
   let count = 0;
   for (const epoch of stored.epochs) count = writeEntries(stored, epoch, count);
@@ -221,14 +246,29 @@ function writeCoverage({ path, epochs, manifest }: Stored): void {
   writeFile(join(path, 'coverage.csv'), HEADER + rows.join(''));
 }
 
-/** Appends an epoch; with it, its programs and crashes. */
+const otherProcess = (path: string): UserError =>
+  new UserError(`fuzz: ${path}: another process goes on with this campaign; this one ends`);
+
+/** True while no process has added an epoch to the campaign. */
+export const isWithoutEpochs = (path: string): boolean =>
+  statSync(join(path, JOURNAL), { throwIfNoEntry: false })?.size === 0;
+
+/**
+ * Appends an epoch; with it, its programs and crashes. Errors: UserError, also where another
+ * process has appended one.
+ */
 export function appendEpoch(stored: Stored, epoch: CampaignEpoch, corpus: number): Stored {
+  const journal = join(stored.path, JOURNAL);
+  const line = lineOf(epoch);
   try {
-    appendFileSync(join(stored.path, JOURNAL), lineOf(epoch), { flush: true } as object);
+    if (statSync(journal).size !== stored.journalBytes) throw otherProcess(stored.path);
+    appendFileSync(journal, line, { flush: true } as object);
   } catch (error) {
-    throw new UserError(`fuzz: cannot write ${join(stored.path, JOURNAL)}: ${reason(error)}`);
+    if (error instanceof UserError) throw error;
+    throw new UserError(`fuzz: cannot write ${journal}: ${reason(error)}`);
   }
-  const next = { ...stored, epochs: [...stored.epochs, epoch] };
+  const journalBytes = stored.journalBytes + Buffer.byteLength(line);
+  const next = { ...stored, epochs: [...stored.epochs, epoch], journalBytes };
   writeEntries(next, epoch, corpus);
   return next;
 }

@@ -160,3 +160,25 @@ it('a campaign with a pattern that matches none of its calls is damaged', () => 
     `fuzz: ${file} is damaged: config.calls: no call matches "x"`,
   );
 });
+
+const journalOf = (name: string): string => readFileSync(join(root, name, 'epochs.jsonl'), 'utf8');
+
+it('of two processes that run a campaign, one goes on and the other ends', () => {
+  const first = begin('two');
+  const second = readFolder(join(root, 'two'));
+  const epoch = epochOf(['a'], PROGRAM);
+  const next = appendEpoch(first, epoch, 0);
+  const message = /two: another process goes on with this campaign; this one ends$/;
+  expect(() => appendEpoch(second, epoch, 0)).toThrow(message);
+  expect(() => repairFolder(second)).toThrow(message);
+  appendEpoch(next, { ...epoch, epoch: 1 }, 0);
+  expect(readFolder(join(root, 'two')).epochs).toHaveLength(2);
+});
+
+it('lines that are written in another way stay, and a part of a line goes', () => {
+  appendEpoch(begin('spaces'), epochOf([], PROGRAM), 0);
+  const line = `${JSON.stringify(JSON.parse(journalOf('spaces')), null, ' ').replaceAll('\n', '')}\n`;
+  writeFileSync(join(root, 'spaces', 'epochs.jsonl'), `${line}{"epo`);
+  repairFolder(readFolder(join(root, 'spaces')));
+  expect(journalOf('spaces')).toBe(line);
+});
