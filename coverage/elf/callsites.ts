@@ -82,13 +82,24 @@ export class CallSites {
       this.scans.push(scan);
     }
     this.count = found.length;
-    this.ret = Float64Array.from(found, f => f.ret);
-    this.start = Float64Array.from(found, f => f.start);
-    this.call = Float64Array.from(found, f => f.call);
-    this.hook = Uint8Array.from(found, f => f.hook);
-    this.blockLow = Float64Array.from(blocks, b => b.low);
-    this.blockHigh = Float64Array.from(blocks, b => b.high);
-    for (let i = 0; i < this.count; i++) this.byReturn.set(this.ret[i]!, i);
+    const column = (): Float64Array => new Float64Array(found.length);
+    this.ret = column();
+    this.start = column();
+    this.call = column();
+    this.blockLow = column();
+    this.blockHigh = column();
+    this.hook = new Uint8Array(found.length);
+    // A loop: `from` with a function takes ten times as long.
+    for (let i = 0; i < found.length; i++) {
+      const { ret, start, call, hook } = found[i]!;
+      this.ret[i] = ret;
+      this.start[i] = start;
+      this.call[i] = call;
+      this.hook[i] = hook;
+      this.blockLow[i] = blocks[i]!.low;
+      this.blockHigh[i] = blocks[i]!.high;
+      this.byReturn.set(ret, i);
+    }
   }
 
   /** Index of the site whose call returns to `ret`, or -1. */

@@ -68,6 +68,8 @@ export class ImageFlow {
   readonly ranges: CodeRange[];
   private readonly returns: Uint8Array;
   private readonly pointers: Float64Array;
+  /** The range of the last address: the next one is mostly in it too. */
+  private last: CodeRange | undefined;
 
   constructor(sites: CallSites) {
     this.sites = sites;
@@ -82,7 +84,8 @@ export class ImageFlow {
   }
 
   private scanOf(addr: Addr): CodeScan | undefined {
-    return this.sites.scans.find(scan => addr >= scan.base && addr < scan.base + scan.size);
+    for (const scan of this.sites.scans) if (addr >= scan.base && addr < scan.base + scan.size) return scan;
+    return undefined;
   }
 
   private indexOf(addr: Addr): number {
@@ -91,8 +94,12 @@ export class ImageFlow {
 
   /** The function that holds an address. */
   rangeAt(addr: Addr): CodeRange | undefined {
+    const { last } = this;
+    if (last && addr >= last.low && addr < last.high) return last;
     const range = this.ranges[this.indexOf(addr)];
-    return range && addr < range.high ? range : undefined;
+    if (!range || addr >= range.high) return undefined;
+    this.last = range;
+    return range;
   }
 
   /** True if a call of `target` may return. A target outside the known functions may. */
@@ -109,14 +116,14 @@ export class ImageFlow {
     const returns = new Uint8Array(this.ranges.length);
     const tails: [from: number, to: number][] = [];
     for (const [i, { low, high }] of this.ranges.entries()) {
-      for (const { jump } of this.jumps(low, high)) {
+      this.jumps(low, high, (_at, _next, jump) => {
         if (jump.kind === 'return' || jump.kind === 'indirect' || jump.kind === 'xret') returns[i] = 1;
         else if (jump.kind === 'jump' && (jump.to < low || jump.to >= high)) {
           const to = this.indexOf(jump.to);
           if (this.ranges[to]?.low === jump.to) tails.push([i, to]);
           else returns[i] = 1;
         }
-      }
+      });
       if (!this.isReadable(low, high)) returns[i] = 1;
     }
     for (let changed = true; changed; ) {
@@ -140,13 +147,13 @@ export class ImageFlow {
   }
 
   /** The instructions of `[low, high)` that may transfer control. */
-  private *jumps(low: Addr, high: Addr): Generator<{ at: Addr; next: Addr; jump: Jump }> {
+  private jumps(low: Addr, high: Addr, each: (at: Addr, next: Addr, jump: Jump) => void): void {
     const scan = this.scanOf(low);
     if (!scan) return;
     for (let at = low - scan.base; at < high - scan.base; ) {
       const length = scan.length(at);
       const jump = scan.isInsn(at) ? jumpOf(scan, at) : undefined;
-      if (jump) yield { at: scan.base + at, next: scan.base + at + length, jump };
+      if (jump) each(scan.base + at, scan.base + at + length, jump);
       at += length;
     }
   }
@@ -169,17 +176,17 @@ export class ImageFlow {
     const ends = new Map<Addr, { next: Addr; jump: Jump }>();
     const computed: Addr[] = [];
     let switches = false;
-    for (const { at, next, jump } of this.jumps(low, high)) {
+    this.jumps(low, high, (at, next, jump) => {
       if (jump.kind === 'address') {
         if (jump.to > low && inside(jump.to)) computed.push(jump.to);
-        continue;
+        return;
       }
-      if (jump.kind === 'call' && (jump.to === undefined || this.mayReturn(jump.to))) continue;
+      if (jump.kind === 'call' && (jump.to === undefined || this.mayReturn(jump.to))) return;
       ends.set(at, { next, jump });
       leaders.add(next);
       if ((jump.kind === 'branch' || jump.kind === 'jump') && inside(jump.to)) leaders.add(jump.to);
       if (jump.kind === 'indirect') switches = true;
-    }
+    });
     const targets = switches ? this.switchTargets(low, high, computed) : [];
     for (const target of targets) leaders.add(target);
     return this.blocks(range, leaders, ends, targets);
@@ -188,8 +195,9 @@ export class ImageFlow {
   /** Return addresses of the calls of a function, except those of hooks. */
   callReturns({ low, high }: CodeRange): Addr[] {
     const found: Addr[] = [];
-    for (const { next, jump } of this.jumps(low, high))
+    this.jumps(low, high, (_at, next, jump) => {
       if (jump.kind === 'call' && this.sites.find(next) < 0) found.push(next);
+    });
     return found;
   }
 

@@ -69,7 +69,8 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
     yield '\n],\n"points":[';
     comma = '';
     for (let point = 0; point < program.count; point++) {
-      yield `${comma}\n${JSON.stringify({ pc: hex(program.ret(point)), call: hex(program.call(point)), hits: coverage.hits[point] })}`;
+      const [pc, call] = [hex(program.ret(point)), hex(program.call(point))];
+      yield `${comma}\n{"pc":"${pc}","call":"${call}","hits":${JSON.stringify(coverage.hits[point])}}`;
       comma = ',';
     }
     yield '\n]}\n';

@@ -24,7 +24,7 @@ type LineOf = (path: string, line: number) => LineCode | undefined;
 
 /**
  * Adds the code of all lines in functions with one of `sites`, and answers with the lines that
- * `keep` selects. `lineOf` finds or makes a line, `onCopy` gets each inlined call.
+ * `keep` selects; none without it. `lineOf` finds or makes a line, `onCopy` gets each inlined call.
  */
 export function placeLines(
   program: Placed,
@@ -42,7 +42,7 @@ export function placeLines(
   }
   for (const [range, hasPoint] of ranges) {
     const add = (code: LineCode, at: Addr): void => {
-      if (hasPoint && (!keep || keep({ call: at, frames: symbolizer.frames(at) }))) shown.add(code);
+      if (keep && hasPoint && keep({ call: at, frames: symbolizer.frames(at) })) shown.add(code);
     };
     placeRows(program, range, lineOf, add);
     placeCalls(program, range, lineOf, onCopy, add);

@@ -86,7 +86,9 @@ export class Program {
   private readonly fileByPath = new Map<string, ProgramFile>();
   /** The lines of all files, also those outside of a selection. */
   private readonly linesByPath = new Map<string, ReadonlyMap<number, LineCode>>();
-  private readonly functionByKey = new Map<string, ProgramFunction>();
+  /** In order of appearance; those of one name, with the place of their declaration. */
+  private readonly allFunctions: ProgramFunction[] = [];
+  private readonly functionsOfName = new Map<string, ProgramFunction[]>();
   private readonly cleaned = new Map<string, string>();
   private readonly outerByStart = new Map<Addr, number>();
   private readonly loopEntries = new Map<number, boolean>();
@@ -130,7 +132,7 @@ export class Program {
       (path, line) => this.lineCode(path, line),
       copy => this.addCopy(copy),
     );
-    this.functions = [...this.functionByKey.values()].filter(
+    this.functions = this.allFunctions.filter(
       // Without entries there is no site to select by: addCopy() has selected.
       ({ points, sites }) => points.length > 0 || (this.hooks === 'none' && sites.length === 0),
     );
@@ -247,7 +249,7 @@ export class Program {
   /** Where instructions are counted, a function may have inlined copies alone. */
   private addCopy(copy: Scope): void {
     const { name, file, line } = this.identityOf(copy);
-    const known = this.functionByKey.get(functionKey(name, file, line));
+    const known = this.findFunction(name, file, line);
     if (known) known.copies.push(copy);
     else if (this.hooks === 'none' && this.isChosen(copy.ranges[0]!))
       this.functionAt(name, file, line).copies.push(copy);
@@ -310,15 +312,23 @@ export class Program {
   }
 
   private functionAt(name: string, file: string, line: number): ProgramFunction {
-    const key = functionKey(name, file, line);
-    let fn = this.functionByKey.get(key);
+    let fn = this.findFunction(name, file, line);
     if (!fn) {
       const none = { points: [], sites: [], entries: [], inlined: [], copies: [] };
       fn = { name: name || '?', file, line, ...none };
-      this.functionByKey.set(key, fn);
+      this.allFunctions.push(fn);
+      const ofName = this.functionsOfName.get(name);
+      if (ofName) ofName.push(fn);
+      else this.functionsOfName.set(name, [fn]);
       this.file(file);
     }
     return fn;
+  }
+
+  private findFunction(name: string, file: string, line: number): ProgramFunction | undefined {
+    for (const fn of this.functionsOfName.get(name) ?? [])
+      if (fn.line === line && fn.file === file) return fn;
+    return undefined;
   }
 }
 

@@ -48,6 +48,8 @@ export class Verdicts implements LineJudge {
   private readonly hitsOf: (site: number) => number;
   private readonly crossings: { addrs: Float64Array; at: Map<Addr, Crossings> };
   private readonly functions = new Map<Addr, FunctionVerdict>();
+  /** The last one of them: the next address is mostly in the same function. */
+  private last: FunctionVerdict | undefined;
 
   /** `hitsOf` gives the records of a site, NaN for a site outside the denominators. */
   constructor(flow: ImageFlow, trace: Trace, proof: Proof, hitsOf: (site: number) => number) {
@@ -59,6 +61,8 @@ export class Verdicts implements LineJudge {
 
   /** The verdict on the function that holds an address. */
   at(addr: Addr): FunctionVerdict | undefined {
+    const { last } = this;
+    if (last && addr >= last.low && addr < last.high) return last;
     const range = this.flow.rangeAt(addr);
     if (!range) return undefined;
     let verdict = this.functions.get(range.low);
@@ -66,6 +70,7 @@ export class Verdicts implements LineJudge {
       verdict = this.judge(range);
       this.functions.set(range.low, verdict);
     }
+    this.last = verdict;
     return verdict;
   }
 
@@ -75,16 +80,18 @@ export class Verdicts implements LineJudge {
     // Blocks of an opaque function may begin without a visible branch; after a hook they continue.
     if (flow.isOpaque) flow = this.flow.flow(range, [...cuts, ...this.flow.hookStarts(range)]);
     const { blocks } = flow;
-    const hits = Float64Array.from(blocks, block => this.hitsOfBlock(block));
+    const hits = new Float64Array(blocks.length);
+    for (let i = 0; i < hits.length; i++) hits[i] = this.hitsOfBlock(blocks[i]!);
     const isTorn = blocks.some((block, i) => block.sites.some(site => differs(this.hitsOf(site), hits[i]!)));
     if (flow.isOpaque || (isTorn && this.proof.counts)) return this.fromHooks(flow, hits, isTorn);
     const known = new Uint8Array(blocks.length);
     let counts: Float64Array = new Float64Array(blocks.length).fill(Number.NaN);
     if (this.proof.counts) {
-      const crossed = Float64Array.from(blocks, ({ low }) => {
-        const crossing = this.crossings.at.get(low);
-        return crossing ? crossing.entered - crossing.left : 0;
-      });
+      const crossed = new Float64Array(blocks.length);
+      for (let i = 0; i < crossed.length; i++) {
+        const crossing = this.crossings.at.get(blocks[i]!.low);
+        if (crossing) crossed[i] = crossing.entered - crossing.left;
+      }
       const balance = conserve(blocks, hits, crossed);
       if (balance.isInconsistent) return this.fromHooks(flow, hits, true);
       ({ counts } = balance);
@@ -112,6 +119,8 @@ export class Verdicts implements LineJudge {
   private search(blocks: readonly FlowBlock[], known: Uint8Array): Uint8Array {
     const { at } = this.crossings;
     const { crossings, absence } = this.proof;
+    // Most functions of a kernel: nothing ran.
+    if (absence && !known.includes(UNKNOWN)) return known;
     // Without crossings there is a cut after every call.
     const crosses = (kind: 'entered' | 'left') =>
       Uint8Array.from(blocks, ({ low }, i) =>
