@@ -6,7 +6,7 @@ import { type Sweep, sweep } from '../../run/faults/sweep.ts';
 import { isBad } from '../../run/many/outcome.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { repeated } from '../io/repeated.ts';
+import { collect, repeated } from '../io/repeated.ts';
 import { parseCount } from '../io/values.ts';
 import { ROBUST_HELP } from '../run/robust.ts';
 import { commandFor, OUTCOME_HELP, prepare, type UnderTest } from './prepare.ts';
@@ -24,7 +24,7 @@ const ALL_KINDS = Object.keys(FAULT_KINDS) as FaultKind[];
 function addKind(text: string, before: FaultKind[] = []): FaultKind[] {
   if (!Object.hasOwn(FAULT_KINDS, text))
     throw new InvalidArgumentError(`the kinds are ${ALL_KINDS.join(', ')}`);
-  return [...before, text as FaultKind];
+  return collect(text as FaultKind, before);
 }
 
 async function runSweep(

@@ -3,8 +3,19 @@ import { statSync } from 'node:fs';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { UserError } from './fail.ts';
 
+/** Lists that `collect` has made; a default is none of them, and stays as it is. */
+const collected = new WeakSet<readonly unknown[]>();
+
+/** Collects values in linear time: a pattern of the shell may give many. */
+export function collect<T>(value: T, before: T[] = []): T[] {
+  const list = collected.has(before) ? before : [...before];
+  collected.add(list);
+  list.push(value);
+  return list;
+}
+
 /** Collects the values of an option, for commander. */
-export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
+export const repeated = (text: string, before?: string[]): string[] => collect(text, before);
 
 /** The same for folders that have to be there. */
 export function repeatedFolder(dir: string, before?: string[]): string[] {

@@ -204,7 +204,7 @@ function addExec(command: Command): void {
     .option(
       '--schedule <order>',
       'an order for --runs (repeatable; default: turns, rw, rp, pos, pct:2 and pct:3)',
-      (text: string, before: readonly string[] = []) => [...before, parseRaceOrder(text)],
+      (text: string, before?: string[]) => repeated(parseRaceOrder(text), before),
     )
     .option('-c', 'print a C program that makes the same calls')
     .addHelpText(

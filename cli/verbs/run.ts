@@ -124,7 +124,8 @@ function checkTrace(program: string, { cover, kcov }: RunOptions): void {
 const addVariable = (text: string, before: Record<string, string> = {}): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('expected NAME=VALUE');
-  return { ...before, [name]: value! };
+  const more = { value, writable: true, enumerable: true, configurable: true }; // also __proto__
+  return Object.defineProperty(before, name, more);
 };
 
 /** Options that `run` and `replay` share. */

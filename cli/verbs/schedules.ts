@@ -11,6 +11,7 @@ import { UserError } from '../io/fail.ts';
 import { jobsOption } from '../io/jobs.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { collect } from '../io/repeated.ts';
 import { parseCount, parseOrder, parseSeed } from '../io/values.ts';
 import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
 import { searchIn } from '../schedules/search.ts';
@@ -80,7 +81,7 @@ export function register(program: Command): void {
     .option(
       '--schedule <order>',
       'search with rw, rp, pos or pct:DEPTH[:UNITS] (repeatable; default: rw, rp, pos, pct:2 and pct:3)',
-      (text: string, before: readonly Schedule[] = []) => [...before, parseOrder(text)],
+      (text: string, before?: Schedule[]) => collect(parseOrder(text), before),
     )
     .addOption(
       new Option('--runs <n>', 'number of runs of each schedule, each with a seed of its own')
