@@ -3,7 +3,7 @@
 import { cpus, release, type } from 'node:os';
 import { type BenchEngine, ENGINES, measure, OURS, shareOf } from './engines.ts';
 import { type Figures, figuresOf } from './system/figures.ts';
-import { WORKLOADS, type Workload } from './workloads.ts';
+import type { Workload } from './workloads.ts';
 
 export interface Cell {
   /** Median CPU seconds; undefined with the reason in `note`. */
@@ -35,8 +35,8 @@ export type ProgressReport = (done: number, total: number, what: string) => void
 
 export interface BenchOptions {
   readonly rounds: number;
-  /** Names of workloads and engines; all programs and all engines when empty. */
-  readonly workloads: readonly string[];
+  readonly workloads: readonly Workload[];
+  /** Names; all engines when empty. */
   readonly engines: readonly string[];
   readonly progress?: ProgressReport;
   /** The results after each round, so that a stopped run is not lost. */
@@ -59,9 +59,7 @@ const reference = async (engine: BenchEngine, w: Workload): Promise<string> => {
 
 /** Measures. A check value that differs between engines is an error: something computed wrongly. */
 export async function runBench(options: BenchOptions): Promise<Report> {
-  const workloads = WORKLOADS.filter(w =>
-    options.workloads.length === 0 ? !w.system : options.workloads.includes(w.name),
-  );
+  const { workloads } = options;
   const engines = ENGINES.filter(e => options.engines.length === 0 || options.engines.includes(e.name));
   const samples = new Map<string, number[]>();
   const notes = new Map<string, string>();

@@ -137,7 +137,7 @@ export async function measure(
     const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     // A boot is measured from the start of the process.
-    let begin: number | undefined = w.system && !w.system.script ? 0 : undefined;
+    let begin: number | undefined = w.system && !w.system.script && !w.system.own ? 0 : undefined;
     let result: Measurement | undefined;
     const kill = (): boolean => child.kill('SIGKILL');
     let isLate = false;

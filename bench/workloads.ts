@@ -3,7 +3,7 @@
 // without -icount, in CPU seconds. Programs on the bare machine are here, systems in
 // system/phases.ts.
 
-import { PHASES, type SystemWork } from './system/phases.ts';
+import { type OwnProgram, type Phase, phaseOf, phases, type SystemWork } from './system/phases.ts';
 
 /** Use of the kernel's coverage hooks; docs/performance.md, "kcov". */
 export interface KcovSetting {
@@ -54,6 +54,14 @@ const chain = { file: 'chase.c', must: 1, aim: 1.4 } as const;
 const chainInCache = { ...chain, defines: { BYTES: 1 << 18 }, warmUp: 10, repeat: 80 } as const;
 const chainInRam = { ...chain, defines: { BYTES: 1 << 25 }, warmUp: 1, repeat: 4 } as const;
 
+const systemOf = (phase: Phase): Workload => ({ ...phase, warmUp: 0, repeat: 1 });
+
+/** The systems, with so many times the work. */
+export const systems = (scale = 1): readonly Workload[] => phases(scale).map(systemOf);
+
+/** A row for a program of the user's. */
+export const workloadOf = (program: OwnProgram): Workload => systemOf(phaseOf(program));
+
 // biome-ignore format: a table
 export const WORKLOADS: readonly Workload[] = [
   { name: 'mix', title: 'integer mix: lists, matrices, state machine, CRC', file: 'mix.c', portable: true, warmUp: 30, repeat: 120, must: 1.7, aim: 2.2 },
@@ -79,5 +87,5 @@ export const WORKLOADS: readonly Workload[] = [
   { ...traced, name: 'kcov-pc', title: 'trace-pc, recording', kcov: { instrument: PC, mode: 1 }, cost: { of: 'kcov-elided', must: 1.2, aim: 1.1 }, must: 10 },
   { ...traced, name: 'kcov-cmp-elided', title: 'trace-cmp, calls elided', kcov: { instrument: CMP, isElided: true, mode: 0 } },
   { ...traced, name: 'kcov-cmp', title: 'trace-cmp, recording comparisons', kcov: { instrument: CMP, mode: 2 }, cost: { of: 'kcov-cmp-elided', must: 1.2, aim: 1.1 }, must: 10 },
-  ...PHASES.map(phase => ({ ...phase, warmUp: 0, repeat: 1 })),
+  ...systems(),
 ];

@@ -20,6 +20,7 @@ export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { prebuiltKernels, prebuiltPage } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions, requireBuildTools } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
+export { quoted } from './shell.ts';
 export { standardError, tell } from './standard-error.ts';
 export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';

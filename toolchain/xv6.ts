@@ -8,6 +8,7 @@ import { clangIdentity, requireTool, which } from './compilers.ts';
 import { CompileError } from './errors.ts';
 import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
+import { quoted } from './shell.ts';
 import { runTool } from './tools.ts';
 import { hashOfXv6, writeXv6Tree, type Xv6Tree } from './xv6-tree.ts';
 
@@ -36,7 +37,6 @@ const PROGRAMS = ['xv6-init.c', 'xv6-exit.c'];
 const SCRIPT = 'xv6-user.ld';
 
 const sourceOf = (name: string): string => join(packageRoot(), 'guest-programs', 'fuzz', name);
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Files of the disk, besides those that the agent makes. */
 const NAMES = { 'xv6-init.c': '_init', 'xv6-exit.c': '_x' } as const;

@@ -49,7 +49,7 @@ export async function figuresOf(work: SystemWork): Promise<Figures> {
   const jit = machine.jit!;
   const place = () => ({ instret: Number(machine.instret), units: jit.units });
   let begin: ReturnType<typeof place> | undefined =
-    work.script === undefined ? { instret: 0, units: 0 } : undefined;
+    work.script === undefined && !work.own ? { instret: 0, units: 0 } : undefined;
   for (let spent = 0; spent < BUDGET && !/^end /m.test(text); spent += STEP) {
     const { kind } = machine.run(STEP);
     if (!begin && /^begin/m.test(text)) begin = place();

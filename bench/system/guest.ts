@@ -6,10 +6,11 @@ import {
   type CpioEntry,
   cached,
   packageRoot,
+  quoted,
   sha256OfParts,
   writeCpio,
 } from '../../toolchain/index.ts';
-import type { SystemKernel, SystemWork } from './phases.ts';
+import type { OwnProgram, SystemKernel, SystemWork } from './phases.ts';
 import { entriesOf } from './tree.ts';
 
 /** RAM of the machine, in QEMU's notation and in MiB. */
@@ -29,12 +30,24 @@ export function missingGuest({ kernel, programs: wanted }: SystemWork): string |
   return undefined;
 }
 
+/** Where the user's program is in the guest. */
+const OWN = '/bin/own';
+
 const LINKS = '/bin/busybox mkdir -p /bin /tmp; /bin/busybox --install -s /bin';
 
+/** It may print its own times, so the exit status is the check value. */
+const workOf = ({ args }: OwnProgram): readonly string[] => [
+  LINKS,
+  'echo begin',
+  `${[OWN, ...args].map(quoted).join(' ')} > /tmp/output 2>&1 < /dev/null`,
+  'echo "end $(printf %016x $?)"',
+];
+
 /** The first process. The digest is computed behind the second mark's cost, from a short text. */
-function initOf({ kernel, prepare, script }: SystemWork): string {
-  const work =
-    script === undefined
+function initOf({ kernel, prepare, script, own }: SystemWork): string {
+  const work = own
+    ? workOf(own)
+    : script === undefined
       ? ['echo begin', 'echo "end 0000000000000000"']
       : [
           LINKS,
@@ -66,6 +79,7 @@ export async function systemGuest(work: SystemWork): Promise<readonly string[]> 
     { path: 'tmp', mode: 0o41777, data: new Uint8Array() },
     { path: 'init', mode: 0o100755, data: text },
     { path: 'bin/busybox', mode: 0o100755, data: readFileSync(busybox()) },
+    ...(work.own ? [{ path: OWN.slice(1), mode: 0o100755, data: readFileSync(work.own.path) }] : []),
   ];
   const archive = writeCpio(files);
   const { path } = await cached(

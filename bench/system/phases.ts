@@ -3,6 +3,8 @@
 // opposite. The guest prints the marks of measure() itself, and the digest of what the work wrote
 // as its check value.
 
+import { basename } from 'node:path';
+
 /** The kernel that a system workload boots. */
 export type SystemKernel = 'own' | 'debian';
 
@@ -14,10 +16,18 @@ export interface SystemWork {
   readonly prepare?: string;
   /** Between the marks; its standard output is the check value. Absent: the boot is measured. */
   readonly script?: string;
+  /** In place of a script, the user's own program; its exit status is the check value. */
+  readonly own?: OwnProgram;
+}
+
+export interface OwnProgram {
+  /** A static program for Linux on RISC-V. */
+  readonly path: string;
+  readonly args: readonly string[];
 }
 
 /** A row, apart from the fields that every workload has. */
-interface Phase {
+export interface Phase {
   readonly name: string;
   readonly title: string;
   readonly system: SystemWork;
@@ -33,13 +43,14 @@ const own = (name: string, title: string, script: string, more: Partial<SystemWo
   aim: 2,
 });
 
-const LINES = `awk 'BEGIN { for (i = 0; i < 60000; i++) print (i * 7919) % 65537, i, "line of text" }'`;
+const lines = (count: number): string =>
+  `awk 'BEGIN { for (i = 0; i < ${count}; i++) print (i * 7919) % 65537, i, "line of text" }'`;
 const FILES =
   'mkdir /tmp/d; cd /tmp/d; for i in 0 1 2 3 4 5 6 7 8 9; do mkdir $i; cd $i; for j in 0 1 2 3 4 5 6 7 8 9; do ' +
   'for k in 0 1 2 3 4; do : > f$j$k; done; done; cd ..; done; cd /';
 
 /** Objects, dictionaries, strings, sorting and JSON, as in a script of every day. */
-const PYTHON = `import json
+const python = (rounds: number): string => `import json
 class Word:
     def __init__(self, text):
         self.text, self.count = text, 0
@@ -47,7 +58,7 @@ class Word:
         self.count += 1
         return self
 words, x = {}, 1
-for i in range(40000):
+for i in range(${rounds}):
     x = (x * 1103515245 + 12345) % 2147483648
     text = "w%d" % (x % 997)
     words.setdefault(text, Word(text)).seen()
@@ -55,48 +66,75 @@ ranked = sorted(words.values(), key=lambda w: (-w.count, w.text))
 again = json.loads(json.dumps([{"text": w.text, "count": w.count} for w in ranked]))
 print(len(again), sum(w["count"] for w in again), again[:3])`;
 
-/** A table, an index, a join and groups. */
-const SQL = `
+/** A table, an index, a join of 15 rows with each, and groups. */
+const sql = (rows: number, groups: number): string => `
 CREATE TABLE a (n INTEGER PRIMARY KEY, k INTEGER, t TEXT);
-WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 15000)
-  INSERT INTO a SELECT n, (n * 7919) % 1009, 'text ' || n FROM c;
+WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${rows})
+  INSERT INTO a SELECT n, (n * 7919) % ${groups}, 'text ' || n FROM c;
 CREATE INDEX i ON a (k);
 SELECT a.k, count(*), sum(length(b.t)) FROM a JOIN a AS b ON b.k = a.k
   GROUP BY a.k ORDER BY 3 DESC, 1 LIMIT 5;`;
 
-export const PHASES: readonly Phase[] = [
-  own('ash', 'shell: 50,000 additions in ash', 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; echo $i'),
-  own(
-    'awk',
-    'awk: 50,000 rounds of an interpreter',
-    `awk 'BEGIN { for (i = 0; i < 50000; i++) { s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
-  ),
-  own('sort', 'sort of 60,000 lines', 'sort /tmp/a | tail -n 3', { prepare: `${LINES} > /tmp/a` }),
-  own('gzip', 'gzip of 1.8 MB', 'gzip -c /tmp/a | gunzip -c | md5sum', { prepare: `${LINES} > /tmp/a` }),
-  own(
-    'find',
-    'find: 500 files, 12 times',
-    'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do find /tmp/d -name "*7" | wc -l; done',
-    { prepare: FILES },
-  ),
-  own(
-    'fork',
-    'fork and exec: 250 programs',
-    'i=0; while [ $i -lt 250 ]; do /bin/true; i=$((i+1)); done; echo $i',
-  ),
-  own('python', 'Python 3.13: objects, dictionaries, JSON', `python3.13 -S -c '${PYTHON}'`, {
-    programs: ['python3.13'],
-    prepare: `python3.13 -S -c "import json"`,
-  }),
-  own('sqlite', 'SQLite: 15,000 rows, an index, a join', `sqlite3 :memory: "${SQL}"`, {
-    programs: ['sqlite3'],
-  }),
-  { name: 'boot', title: 'own kernel to its first program, Node included', system: { kernel: 'own' } },
-  {
-    name: 'linux',
-    title: "Debian's Linux to its first program, Node included",
-    system: { kernel: 'debian' },
-    must: 1,
-    aim: 1.5,
-  },
-];
+const counted = (count: number): string => count.toLocaleString('en-US');
+
+/** The phases, with so many times the work between the marks; boots stay as they are. */
+export function phases(scale = 1): readonly Phase[] {
+  const of = (count: number): number => count * scale;
+  const title = (count: number): string => counted(of(count));
+  return [
+    own(
+      'ash',
+      `shell: ${title(50_000)} additions in ash`,
+      `i=0; while [ $i -lt ${of(50_000)} ]; do i=$((i+1)); done; echo $i`,
+    ),
+    own(
+      'awk',
+      `awk: ${title(50_000)} rounds of an interpreter`,
+      `awk 'BEGIN { for (i = 0; i < ${of(50_000)}; i++) { s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
+    ),
+    own('sort', `sort of ${title(60_000)} lines`, 'sort /tmp/a | tail -n 3', {
+      prepare: `${lines(of(60_000))} > /tmp/a`,
+    }),
+    own('gzip', `gzip of ${of(18) / 10} MB`, 'gzip -c /tmp/a | gunzip -c | md5sum', {
+      prepare: `${lines(of(60_000))} > /tmp/a`,
+    }),
+    own(
+      'find',
+      `find: 500 files, ${title(12)} times`,
+      `i=0; while [ $i -lt ${of(12)} ]; do find /tmp/d -name "*7" | wc -l; i=$((i+1)); done`,
+      { prepare: FILES },
+    ),
+    own(
+      'fork',
+      `fork and exec: ${title(250)} programs`,
+      `i=0; while [ $i -lt ${of(250)} ]; do /bin/true; i=$((i+1)); done; echo $i`,
+    ),
+    own(
+      'python',
+      `Python 3.13: objects, dictionaries, JSON; ${title(40_000)} rounds`,
+      `python3.13 -S -c '${python(of(40_000))}'`,
+      { programs: ['python3.13'], prepare: `python3.13 -S -c "import json"` },
+    ),
+    own(
+      'sqlite',
+      `SQLite: ${title(15_000)} rows, an index, a join`,
+      `sqlite3 :memory: "${sql(of(15_000), of(1009))}"`,
+      { programs: ['sqlite3'] },
+    ),
+    { name: 'boot', title: 'own kernel to its first program, Node included', system: { kernel: 'own' } },
+    {
+      name: 'linux',
+      title: "Debian's Linux to its first program, Node included",
+      system: { kernel: 'debian' },
+      must: 1,
+      aim: 1.5,
+    },
+  ];
+}
+
+/** A program of the user's as the only work of the guest kernel. */
+export const phaseOf = (program: OwnProgram): Phase => ({
+  name: 'program',
+  title: [basename(program.path), ...program.args].join(' '),
+  system: { kernel: 'own', own: program },
+});

@@ -1,9 +1,9 @@
 // Words of commands that a person pastes into a shell, or that /bin/sh reads from a file.
 import { isVisible } from '../../emulator/base/words.ts';
+import { quoted } from '../../toolchain/index.ts';
 
 /** A word as any POSIX shell reads it from a file. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+export const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word));
 
 /**
  * A word of a command that is printed. One with characters that control a terminal becomes `$'...'`

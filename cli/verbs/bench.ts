@@ -6,9 +6,11 @@ import { missingForPairs, type PairedRow, pairsTable, runPairs } from '../../ben
 import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
-import { WORKLOADS, type Workload } from '../../bench/workloads.ts';
+import { systems, WORKLOADS, type Workload, workloadOf } from '../../bench/workloads.ts';
 import { visible } from '../../emulator/base/words.ts';
+import { compileProgram } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
+import { checkProgram } from '../../host/program.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
@@ -36,11 +38,34 @@ interface BenchFlags {
   seek?: boolean;
   against?: string;
   resets: number;
+  scale: number;
+  program?: string;
   from?: string;
 }
 
 const SYSTEMS = WORKLOADS.filter(w => w.system);
 const PROGRAMS = WORKLOADS.filter(w => !w.system);
+/** The workloads that are named; programs on the bare machine, if none is. */
+function workloadsOf(words: readonly string[], scale: number): readonly Workload[] {
+  const names = chosen(
+    words.flatMap(name => (name === 'system' ? SYSTEMS.map(w => w.name) : [name])),
+    WORKLOADS.map(w => w.name),
+    'workload',
+  );
+  if (names.length === 0) return PROGRAMS;
+  return [...PROGRAMS, ...systems(scale)].filter(w => names.includes(w.name));
+}
+
+/** A row for a program of the user's. Errors: one that the guest could not run. */
+async function ownWorkload(program: string, args: readonly string[]): Promise<Workload> {
+  if (/\.c$/i.test(program)) {
+    const { path } = await compileProgram(program, { dialect: 'linux' });
+    return workloadOf({ path, args });
+  }
+  checkProgram(program, readInput(program, 'program'));
+  return workloadOf({ path: program, args });
+}
+
 const listed = (workloads: readonly Workload[]): string =>
   workloads.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n');
 
@@ -150,6 +175,11 @@ export function register(program: Command): void {
       '--against <checkout>',
       'instead: the JIT beside that of another checkout, in pairs on one processor',
     )
+    .option('--scale <n>', 'so many times the work of each system', parseCount, 1)
+    .option(
+      '--program <file>',
+      'a C source or static Linux program of yours as the workload; the words are its arguments',
+    )
     .option('--resets <n>', 'with --reset: of 64 pages, while memory is watched', parseCount, 50_000)
     .option('--json <file>', 'write every sample, after each round; - for standard output, at the end')
     .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
@@ -158,11 +188,12 @@ export function register(program: Command): void {
       'after',
       '\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\n' +
         'Examples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n' +
-        '  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\n' +
+        '  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n' +
+        '  kcovbox bench --engines "kcovbox jit,qemu" --program coremark.elf 0 0 0x66 60000\n\n' +
         `Programs on the bare machine:\n${listed(PROGRAMS)}\n\n` +
         `Systems (node setup/fetch-guests.mjs first, with --linux for linux):\n${listed(SYSTEMS)}`,
     )
-    .action(async (workloads: string[], options: BenchFlags) => {
+    .action(async (words: string[], options: BenchFlags) => {
       const { json, svg, from } = options;
       for (const path of [json, svg]) checkOutput(path);
       refuseUnused(options);
@@ -189,15 +220,13 @@ export function register(program: Command): void {
         show(curvesTable(curves), options, { json: curves });
         return;
       }
-      const names = chosen(
-        workloads.flatMap(name => (name === 'system' ? SYSTEMS.map(w => w.name) : [name])),
-        WORKLOADS.map(w => w.name),
-        'workload',
-      );
+      const { program: own, scale } = options;
+      if (own !== undefined && scale !== 1)
+        throw new UserError('bench --program: --scale does not apply to it; leave it out');
+      const wanted = own === undefined ? workloadsOf(words, scale) : [await ownWorkload(own, words)];
       if (options.against !== undefined) {
         const reason = missingForPairs(options.against);
         if (reason !== undefined) throw new UserError(`bench --against: ${reason}`);
-        const paired = names.length > 0 ? WORKLOADS.filter(w => names.includes(w.name)) : PROGRAMS;
         const { progress, stop } = progressBar();
         let soFar: readonly PairedRow[] = [];
         const showPairs = (rows: readonly PairedRow[]): void => {
@@ -207,7 +236,7 @@ export function register(program: Command): void {
         const onPair = (rows: readonly PairedRow[]): void => {
           soFar = rows;
         };
-        const pairs = runPairs(options.against, paired, options.rounds, { progress, onPair });
+        const pairs = runPairs(options.against, wanted, options.rounds, { progress, onPair });
         showPairs(await interruptible(pairs, () => showPairs(soFar)));
         return;
       }
@@ -224,7 +253,7 @@ export function register(program: Command): void {
       };
       const measured = runBench({
         rounds: options.rounds,
-        workloads: names,
+        workloads: wanted,
         engines,
         onRound: soFar => {
           if (json !== undefined && json !== '-') writeTo(json, `${JSON.stringify(soFar, null, 2)}\n`);

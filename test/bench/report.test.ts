@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { geometricMean, type Report, type Row } from '../../bench/bench.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
-import { WORKLOADS } from '../../bench/workloads.ts';
+import { WORKLOADS, workloadOf } from '../../bench/workloads.ts';
 
 const row = (name: string, seconds: Record<string, number>): Row => ({
   workload: WORKLOADS.find(w => w.name === name)!,
@@ -58,6 +58,13 @@ describe('a report', () => {
     expect(means.map(text => /\d\.\d\d/.exec(text)![0])).toEqual(['2.00', '2.00']);
     expect(line(table, '| shell')).toContain('0.50 (missed) | 1.2 | 2.0');
     expect(line(table, '| ash')).toBe('| ash | 300 | 150 | 50 | 1000 | 20 | 4 | 25 | 3 | 2 | 1 |');
+  });
+
+  test('has no goals for a program of the user', () => {
+    const workload = workloadOf({ path: '/tmp/a.elf', args: ['-n', '3'] });
+    const table = reportTable(report({ ...row('ash', { 'kcovbox jit': 2, qemu: 1 }), workload }));
+    expect(line(table, '| a.elf')).toBe('| a.elf -n 3 | 2.00 | 1.00 | 0.50 | - | - |');
+    expect(line(table, '| geometric mean')).toBe('| geometric mean |  |  | 0.50 | - | - |');
   });
 
   test('draws a bar for each ratio', () => {

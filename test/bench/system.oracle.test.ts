@@ -1,13 +1,15 @@
 // The system workloads compute the same here and on QEMU, and their figures are those of the run.
 
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ENGINES, measure } from '../../bench/engines.ts';
 import { figuresOf } from '../../bench/system/figures.ts';
-import { PHASES } from '../../bench/system/phases.ts';
-import type { Workload } from '../../bench/workloads.ts';
-import { findTool } from '../../toolchain/index.ts';
+import { phases } from '../../bench/system/phases.ts';
+import { type Workload, workloadOf } from '../../bench/workloads.ts';
+import { buildProgram, findTool } from '../../toolchain/index.ts';
 import { findProgram, missing } from '../support/tools.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -30,6 +32,36 @@ const check = async (engine: string, w: Workload): Promise<string> =>
   (await measure(ENGINES.find(e => e.name === engine)!, w)).check;
 
 describe.skipIf(absent)('a system workload', () => {
+  test('that is a program of the user gets its arguments, and its exit status is the check value', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'own-'));
+    const source = join(folder, 'own.c');
+    writeFileSync(
+      source,
+      `#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    puts("end 1234567812345678"); /* not the mark */
+    return argc == 3 && !strcmp(argv[1], "it's $HOME") && !strcmp(argv[2], "") ? 77 : 1;
+}
+`,
+    );
+    const { path } = await buildProgram(source, { dialect: 'linux' });
+    rmSync(folder, { recursive: true });
+    const own = workloadOf({ path, args: ["it's $HOME", ''] });
+    for (const engine of ['kcovbox jit', 'qemu']) expect(await check(engine, own)).toBe('000000000000004d');
+    expect((await figuresOf(own.system!)).instructions).toBeGreaterThan(1000);
+  }, 120_000);
+
+  test('does a multiple of the work, and boots do not', () => {
+    const [once, thrice] = [phases(), phases(3)];
+    expect(once.map(({ name }) => name)).toEqual(thrice.map(({ name }) => name));
+    const changed = once.filter((phase, i) => JSON.stringify(phase) !== JSON.stringify(thrice[i]));
+    expect(changed.map(({ name }) => name)).toEqual(once.flatMap(p => (p.system.script ? [p.name] : [])));
+    expect(thrice[0]!.title).toBe('shell: 150,000 additions in ash');
+    expect(thrice[0]!.system.script).toContain('-lt 150000 ]');
+  });
+
   test('has the same check value on QEMU, and another one if it writes something else', async () => {
     const expected = await check('qemu', small);
     expect(await check('kcovbox jit', small)).toBe(expected);
@@ -43,7 +75,7 @@ describe.skipIf(absent)('a system workload', () => {
     expect(figures.instructions).toBeLessThan(30_000_000);
     expect(figures.compiledShare).toBeGreaterThanOrEqual(0);
     expect(figures.compiledShare).toBeLessThan(1);
-    const boot = await figuresOf(PHASES.find(({ name }) => name === 'boot')!.system);
+    const boot = await figuresOf(phases().find(({ name }) => name === 'boot')!.system);
     expect(boot.instructions).toBeGreaterThan(1_000_000);
     expect(boot.instructions).toBeLessThan(figures.instructions * 10);
   }, 120_000);

@@ -220,6 +220,7 @@ const INPUTS = [
   '--classroom',
   '--describe',
   '--harness',
+  '--program',
   '--vmlinux',
   '--xv6',
 ];
