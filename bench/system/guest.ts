@@ -26,8 +26,8 @@ export function missingGuest({ kernel, programs: wanted }: SystemWork): string |
   if (!existsSync(busybox())) return 'no busybox: node setup/fetch-guests.mjs';
   if (kernel === 'debian' && !existsSync(debian()))
     return 'no Debian kernel: node setup/fetch-guests.mjs --linux';
-  if (wanted && !existsSync(programs())) return 'no programs: node setup/fetch-guests.mjs --programs';
-  return undefined;
+  const absent = wanted?.find(name => !existsSync(join(programs(), 'usr', 'bin', name)));
+  return absent && `no ${absent}: node setup/fetch-guests.mjs --programs`;
 }
 
 /** Where the user's program is in the guest. */
@@ -53,7 +53,7 @@ function initOf({ kernel, prepare, script, own }: SystemWork): string {
           LINKS,
           prepare ?? ':',
           'echo begin',
-          `out=$(${script})`,
+          `out=$(${script}) || exit`, // without the second mark there is no figure
           'echo "end $(echo "$out" | md5sum | head -c 16)"',
         ];
   return [
