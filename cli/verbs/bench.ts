@@ -9,11 +9,12 @@ import { reportSvg, reportTable } from '../../bench/report.ts';
 import { systems, WORKLOADS, type Workload, workloadOf } from '../../bench/workloads.ts';
 import { visible } from '../../emulator/base/words.ts';
 import { compileProgram } from '../../host/guest.ts';
-import { readInput } from '../../host/input.ts';
+import { readInput, readText } from '../../host/input.ts';
 import { checkProgram } from '../../host/program.ts';
 import { standardError, tell } from '../../toolchain/index.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
+import { parseReport } from '../bench/report-file.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { UserError } from '../io/fail.ts';
@@ -142,19 +143,9 @@ function refuseUnused(flags: BenchFlags): void {
         throw new UserError(`bench --${mode}: --${file} does not apply to it; leave it out`);
 }
 
-/** A report from any source: missing fields are detected when it is printed. */
 function showEarlier(path: string, options: BenchFlags): void {
-  const text = new TextDecoder().decode(readInput(path, 'report', REPORT_MAX));
-  try {
-    const report = JSON.parse(text) as Report;
-    const table = reportTable(report);
-    show(visible(table, '\n'), options, { svg: () => reportSvg(report) });
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(
-      `report ${path} is damaged, or not a report: make one with kcovbox bench --json FILE`,
-    );
-  }
+  const report = parseReport(path, readText(path, 'report', REPORT_MAX));
+  show(visible(reportTable(report), '\n'), options, { svg: () => reportSvg(report) });
 }
 
 export function register(program: Command): void {
