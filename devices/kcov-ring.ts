@@ -31,6 +31,11 @@ export interface KcovRing {
   readonly pending: number;
   /** Takes all records that wait, in order. The object is valid during the call. */
   take(give: (run: KcovRun) => void): void;
+  /**
+   * The ring is full: makes room. The last run may still grow, so it stays if it takes less than
+   * half of the ring. A listener that compares runs gets it whole then.
+   */
+  makeRoom(give: (run: KcovRun) => void): void;
   /** Kernel virtual = physical + this, for the tables of switches. */
   announce(kvaOffset: bigint): void;
   /**

@@ -149,8 +149,8 @@ export interface KcovPorts {
   publish?(hart: number, hostAddress: number): void;
   /** The hook table changed; undefined = every hook must reach the device. */
   publishHooks?(hooks: KcovHooks | undefined): void;
-  /** A ring for records of compiled code, which calls `slow` for the others. */
-  ring?(slow: MakeRecord): KcovRing | undefined;
+  /** A ring for records of compiled code, which calls `slow` for the others, and `full`. */
+  ring?(slow: MakeRecord, full: () => void): KcovRing | undefined;
   /** For a listener that counts. */
   tally?(): KcovTally | undefined;
 }
@@ -190,6 +190,7 @@ export class KcovDevice implements Device {
     this.#recorder.count += run.count;
     this.#runs!.run!(this.#origins.ofWords(run.words, run.origin, run.context, false), run);
   };
+  readonly #makeRoom = (): void => this.#ring!.makeRoom(this.#give);
   /** Low half of the store under way; the bus passes the high one next, and nothing in between. */
   #low = 0;
 
@@ -246,7 +247,7 @@ export class KcovDevice implements Device {
     this.#counts = this.#isPassive ? sink?.counts : undefined;
     this.#runs = this.#isPassive && !this.#counts && sink?.run ? sink : undefined;
     if (this.#counts) this.#tally ??= this.#ports.tally?.();
-    if (this.#runs) this.#ring ??= this.#ports.ring?.(this.#report);
+    if (this.#runs) this.#ring ??= this.#ports.ring?.(this.#report, this.#makeRoom);
     this.#recorder.sink = sink && {
       record: (ctx, isEdge, words, area, index) => {
         const origin = this.#origins.of(ctx, words.length > 2);

@@ -195,7 +195,7 @@ export class Machine implements SnapshotSource {
                 ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally })
                 : [],
             ),
-          ring: slow => (hears ? new RecordRing(this.ram, countsEnd, slow) : undefined),
+          ring: (slow, full) => (hears ? new RecordRing(this.ram, countsEnd, slow, full) : undefined),
           tally: () => {
             tally = hears ? new RecordTally(this.ram, countsEnd + RING_BYTES) : undefined;
             return tally;

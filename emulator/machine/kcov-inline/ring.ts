@@ -75,13 +75,13 @@ export class RecordRing implements KcovRing {
   #context = 0;
   #area = 0;
 
-  /** `base`: where its bytes lie in RAM's memory. `slow`: the device. */
-  constructor(ram: Ram, base: number, slow: MakeRecord) {
+  /** `base`: where its bytes lie in RAM's memory. `slow`, `full`: the device. */
+  constructor(ram: Ram, base: number, slow: MakeRecord, full: () => void) {
     this.#ram = ram;
     this.#base = base;
     this.#words = new Uint32Array(ram.memory.buffer);
     this.refuse();
-    this.make = compile(ram, base, slow);
+    this.make = compile(ram, base, slow, full);
   }
 
   get pending(): number {
@@ -93,8 +93,32 @@ export class RecordRing implements KcovRing {
     const end = this.#get(AT.PUT);
     const data = this.#base + AT.DATA;
     if (end === data) return;
+    this.#giveRuns(give, this.#get(AT.RUN), end);
     const bytes = this.#recordBytes();
-    const runsEnd = this.#get(AT.RUN);
+    this.#words.copyWithin((data - bytes) >> 2, (end - bytes) >> 2, end >> 2);
+    this.#clear();
+  }
+
+  makeRoom(give: (run: KcovRun) => void): void {
+    const end = this.#get(AT.PUT);
+    const [data, runs] = [this.#base + AT.DATA, this.#base + AT.RUNS];
+    const last = this.#get(AT.RUN) - RUN.SIZE;
+    const start = last < runs ? data : this.#words[(last + RUN.START) >> 2]!;
+    if (end - start >= (DATA_END - AT.DATA) / 2 || start === data) {
+      this.take(give);
+      return;
+    }
+    this.#giveRuns(give, last, start);
+    this.#words.copyWithin(data >> 2, start >> 2, end >> 2);
+    this.#words.copyWithin(runs >> 2, last >> 2, (last + RUN.SIZE) >> 2);
+    this.#words[(runs + RUN.START) >> 2] = data;
+    this.#set(AT.PUT, data + end - start);
+    this.#set(AT.RUN, runs + RUN.SIZE);
+  }
+
+  /** The runs whose entries lie before `runsEnd`, and their records before `end`. */
+  #giveRuns(give: (run: KcovRun) => void, runsEnd: number, end: number): void {
+    const bytes = this.#recordBytes();
     const run = {
       words: this.#words,
       halves: bytes / 4,
@@ -112,8 +136,6 @@ export class RecordRing implements KcovRing {
       run.index = this.#words[(entry + RUN.INDEX) >> 2]!;
       give(run);
     }
-    this.#words.copyWithin((data - bytes) >> 2, (end - bytes) >> 2, end >> 2);
-    this.#clear();
   }
 
   announce(kvaOffset: bigint): void {
@@ -176,9 +198,10 @@ export class RecordRing implements KcovRing {
   }
 }
 
-function compile({ memory }: Ram, base: number, slow: MakeRecord): MakeRecord {
+function compile({ memory }: Ram, base: number, slow: MakeRecord, full: () => void): MakeRecord {
   const m = new ModuleBuilder();
   const device = m.importFunction('env', 'slow', [I32, I32, I32]);
+  const makeRoom = m.importFunction('env', 'full', []);
   m.importMemory('env', 'memory', { min: 1 });
   const make = m.func([I32, I32, I32], [], 'kcovRecord');
   m.export('make', 'func', make.index);
@@ -189,12 +212,12 @@ function compile({ memory }: Ram, base: number, slow: MakeRecord): MakeRecord {
   c.local_get(hi).i64_extend_i32_u().i64_const(32).i64_shl();
   c.local_get(lo).i64_extend_i32_u().i64_or().local_set(pc);
   c.local_get(kind).i32_eqz().if_();
-  new Writer(c, base, refused, pc, kind, 1).record();
+  new Writer(c, base, makeRoom, refused, pc, kind, 1).record();
   c.else_();
   c.local_get(kind).i32_const(HOOK.SWITCH).i32_ne().if_();
-  new Writer(c, base, refused, pc, kind, CMP_WORDS).record();
+  new Writer(c, base, makeRoom, refused, pc, kind, CMP_WORDS).record();
   c.else_();
-  new Writer(c, base, refused, pc, kind, CMP_WORDS).switch();
+  new Writer(c, base, makeRoom, refused, pc, kind, CMP_WORDS).switch();
   c.end();
   c.end();
   c.return_();
@@ -202,7 +225,7 @@ function compile({ memory }: Ram, base: number, slow: MakeRecord): MakeRecord {
   c.release(pc);
   c.local_get(kind).local_get(lo).local_get(hi).return_call(device);
   const module = new WebAssembly.Module(m.finish());
-  const instance = new WebAssembly.Instance(module, { env: { memory, slow } });
+  const instance = new WebAssembly.Instance(module, { env: { memory, slow, full } });
   return instance.exports.make as MakeRecord;
 }
 
@@ -210,6 +233,8 @@ function compile({ memory }: Ram, base: number, slow: MakeRecord): MakeRecord {
 class Writer {
   readonly #c: CodeWriter;
   readonly #base: number;
+  /** Index of the function that makes room. */
+  readonly #makeRoom: number;
   readonly #refused: Label;
   readonly #pc: Local<I64>;
   readonly #kind: Local<I32>;
@@ -225,6 +250,7 @@ class Writer {
   constructor(
     c: CodeWriter,
     base: number,
+    makeRoom: number,
     refused: Label,
     pc: Local<I64>,
     kind: Local<I32>,
@@ -232,6 +258,7 @@ class Writer {
   ) {
     this.#c = c;
     this.#base = base;
+    this.#makeRoom = makeRoom;
     this.#refused = refused;
     this.#pc = pc;
     this.#kind = kind;
@@ -338,12 +365,18 @@ class Writer {
   /** The records fit, and the first one is the buffer's or follows the last, which is intact. */
   #needIndex(bytes: () => void): void {
     const c = this.#c;
-    this.#field(AT.PUT).local_tee(this.#put);
-    bytes();
-    c.i32_add()
-      .i32_const(this.#base + DATA_END)
-      .i32_gt_u()
-      .br_if(this.#refused, 'unlikely');
+    const isFull = (): void => {
+      this.#field(AT.PUT).local_tee(this.#put);
+      bytes();
+      c.i32_add()
+        .i32_const(this.#base + DATA_END)
+        .i32_gt_u();
+    };
+    isFull();
+    c.if_(undefined, 'unlikely');
+    c.call(this.#makeRoom);
+    isFull();
+    c.br_if(this.#refused, 'unlikely').end();
     c.local_get(this.#area).i64_load(0).local_tee(this.#count);
     this.#number(AT.CAPACITY).i64_ge_u().br_if(this.#refused, 'unlikely');
     c.local_get(this.#count)
@@ -387,7 +420,11 @@ class Writer {
     c.local_get(run)
       .i32_const(this.#base + RUNS_END)
       .i32_ge_u()
-      .br_if(this.#refused, 'unlikely');
+      .if_(undefined, 'unlikely');
+    c.call(this.#makeRoom);
+    this.#field(AT.RUN).local_set(run);
+    this.#field(AT.PUT).local_set(this.#put);
+    c.end();
     for (let at = 0; at < ORIGIN_BYTES; at += 8) {
       c.local_get(run)
         .local_get(this.#context)

@@ -195,7 +195,7 @@ export function addKcov(
     publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
     publishHooks: hooks =>
       hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally }),
-    ring: slow => new RecordRing(flat.ram, flat.ringBase, slow),
+    ring: (slow, full) => new RecordRing(flat.ram, flat.ringBase, slow, full),
     tally: () => {
       tally = new RecordTally(flat.ram, flat.tallyBase);
       return tally;
