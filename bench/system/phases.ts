@@ -3,8 +3,6 @@
 // opposite. The guest prints the marks of measure() itself, and the digest of what the work wrote
 // as its check value.
 
-import { basename } from 'node:path';
-
 /** The kernel that a system workload boots. */
 export type SystemKernel = 'own' | 'debian';
 
@@ -21,6 +19,8 @@ export interface SystemWork {
 }
 
 export interface OwnProgram {
+  /** As the user calls it. */
+  readonly name: string;
   /** A static program for Linux on RISC-V. */
   readonly path: string;
   readonly args: readonly string[];
@@ -135,6 +135,6 @@ export function phases(scale = 1): readonly Phase[] {
 /** A program of the user's as the only work of the guest kernel. */
 export const phaseOf = (program: OwnProgram): Phase => ({
   name: 'program',
-  title: [basename(program.path), ...program.args].join(' '),
+  title: [program.name, ...program.args].join(' '),
   system: { kernel: 'own', own: program },
 });

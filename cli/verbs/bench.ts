@@ -1,5 +1,6 @@
 // `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same
 // run.
+import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { missingForPairs, type PairedRow, pairsTable, runPairs } from '../../bench/against.ts';
@@ -59,12 +60,13 @@ function workloadsOf(words: readonly string[], scale: number): readonly Workload
 
 /** A row for a program of the user's. Errors: one that the guest could not run. */
 async function ownWorkload(program: string, args: readonly string[]): Promise<Workload> {
+  const name = basename(program);
   if (/\.c$/i.test(program)) {
     const { path } = await compileProgram(program, { dialect: 'linux' });
-    return workloadOf({ path, args });
+    return workloadOf({ name, path, args });
   }
   checkProgram(program, readInput(program, 'program'));
-  return workloadOf({ path: program, args });
+  return workloadOf({ name, path: program, args });
 }
 
 const listed = (workloads: readonly Workload[]): string =>

@@ -61,7 +61,7 @@ describe('a report', () => {
   });
 
   test('has no goals for a program of the user', () => {
-    const workload = workloadOf({ path: '/tmp/a.elf', args: ['-n', '3'] });
+    const workload = workloadOf({ name: 'a.elf', path: '/tmp/b', args: ['-n', '3'] });
     const table = reportTable(report({ ...row('ash', { 'kcovbox jit': 2, qemu: 1 }), workload }));
     expect(line(table, '| a.elf')).toBe('| a.elf -n 3 | 2.00 | 1.00 | 0.50 | - | - |');
     expect(line(table, '| geometric mean')).toBe('| geometric mean |  |  | 0.50 | - | - |');

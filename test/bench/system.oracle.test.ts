@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     );
     const { path } = await buildProgram(source, { dialect: 'linux' });
     rmSync(folder, { recursive: true });
-    const own = workloadOf({ path, args: ["it's $HOME", ''] });
+    const own = workloadOf({ name: 'own', path, args: ["it's $HOME", ''] });
     for (const engine of ['kcovbox jit', 'qemu']) expect(await check(engine, own)).toBe('000000000000004d');
     expect((await figuresOf(own.system!)).instructions).toBeGreaterThan(1000);
   }, 120_000);
