@@ -38,10 +38,12 @@ describe.skipIf(absent)('a system workload', () => {
     writeFileSync(
       source,
       `#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 int main(int argc, char **argv)
 {
     puts("end 1234567812345678"); /* not the mark */
+    if (argc == 1) abort();
     return argc == 3 && !strcmp(argv[1], "it's $HOME") && !strcmp(argv[2], "") ? 77 : 1;
 }
 `,
@@ -51,6 +53,10 @@ int main(int argc, char **argv)
     const own = workloadOf({ name: 'own', path, args: ["it's $HOME", ''] });
     for (const engine of ['kcovbox jit', 'qemu']) expect(await check(engine, own)).toBe('000000000000004d');
     expect((await figuresOf(own.system!)).instructions).toBeGreaterThan(1000);
+    const crash = workloadOf({ name: 'crash', path, args: [] });
+    await expect(check('kcovbox jit', crash)).rejects.toThrow(
+      'kcovbox jit did not finish program: exit status 134',
+    );
   }, 120_000);
 
   test('does a multiple of the work, and boots do not', () => {
