@@ -36,8 +36,8 @@ const OWN = '/bin/own';
 const LINKS = '/bin/busybox mkdir -p /bin /tmp; /bin/busybox --install -s /bin';
 
 /**
- * It may print its own times, so the exit status is the check value. One that the shell cannot start
- * (126, 127), or that a signal ends (128 and above), has no figure.
+ * It may print its own times, so the exit status is the check value. One that the shell cannot
+ * start (126, 127), or that a signal ends (128 and above), has no figure.
  */
 const workOf = ({ args }: OwnProgram): readonly string[] => [
   LINKS,
