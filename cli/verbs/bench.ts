@@ -47,6 +47,7 @@ interface BenchFlags {
 
 const SYSTEMS = WORKLOADS.filter(w => w.system);
 const PROGRAMS = WORKLOADS.filter(w => !w.system);
+
 /** The workloads that are named; programs on the bare machine, if none is. */
 function workloadsOf(words: readonly string[], scale: number): readonly Workload[] {
   const names = chosen(
