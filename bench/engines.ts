@@ -8,6 +8,7 @@ import { KcovboxError } from '../emulator/index.ts';
 import { packageRoot, which } from '../toolchain/index.ts';
 import { benchDir, buildGuest, buildNative, buildWasm } from './build.ts';
 import { missingGuest, systemGuest } from './system/guest.ts';
+import { isBoot } from './system/phases.ts';
 import type { Workload } from './workloads.ts';
 
 export interface Measurement {
@@ -137,7 +138,7 @@ export async function measure(
     const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     // A boot is measured from the start of the process.
-    let begin: number | undefined = w.system && !w.system.script && !w.system.own ? 0 : undefined;
+    let begin: number | undefined = w.system && isBoot(w.system) ? 0 : undefined;
     let result: Measurement | undefined;
     const kill = (): boolean => child.kill('SIGKILL');
     let isLate = false;

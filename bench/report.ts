@@ -2,6 +2,7 @@
 
 import { costOf, geometricMean, type Report, type Row, ratio } from './bench.ts';
 import { ENGINES, NOT_FOR_IT, OURS } from './engines.ts';
+import { SYSTEM_GOALS } from './system/phases.ts';
 
 const fixed = (value: number | undefined, digits: number): string =>
   value === undefined ? '-' : value.toFixed(digits);
@@ -23,7 +24,7 @@ const markdown = (head: readonly string[], rows: readonly (readonly string[])[])
     .join('\n');
 
 /** CPU seconds of each engine, our ratio to QEMU, and the goal; those of the mean are given. */
-function mainTable(rows: readonly Row[], must?: number, aim?: number): string {
+function mainTable(rows: readonly Row[], { must, aim }: { must?: number; aim?: number }): string {
   const engines = enginesOf(rows);
   const lines = rows.map(row => {
     const { title, must, aim } = row.workload;
@@ -70,8 +71,8 @@ function kcovTable(report: Report, rows: readonly Row[]): string {
 }
 
 /** Of the mean: a program of the user's has none. */
-const goalsOf = (systems: readonly Row[]): readonly [must?: number, aim?: number] =>
-  systems.some(({ workload }) => workload.must !== undefined) ? [1.2, 2] : [];
+const goalsOf = (systems: readonly Row[]): { must?: number; aim?: number } =>
+  systems.some(({ workload }) => workload.must !== undefined) ? SYSTEM_GOALS : {};
 
 /** Markdown: the tables, the machine, and why cells are empty. */
 export function reportTable(report: Report): string {
@@ -88,8 +89,8 @@ export function reportTable(report: Report): string {
     e => `${e.name} ran ${e.share! * 100} % of the work; its seconds are scaled.`,
   );
   return [
-    ...(main.length > 0 ? [mainTable(main, 2, 3.5), ''] : []),
-    ...(systems.length > 0 ? [mainTable(systems, ...goalsOf(systems)), ''] : []),
+    ...(main.length > 0 ? [mainTable(main, { must: 2, aim: 3.5 }), ''] : []),
+    ...(systems.length > 0 ? [mainTable(systems, goalsOf(systems)), ''] : []),
     ...(systems.some(({ figures }) => figures) ? [figuresTable(systems), ''] : []),
     ...(traced.length > 0 ? [kcovTable(report, traced), ''] : []),
     `CPU seconds between the marks, median of ${report.rounds}; ${cpu}, ${cores} cores, ${os}, Node ${node}, V8 ${v8}.`,

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { KcovboxError, Machine } from '../../emulator/index.ts';
 import { SYSTEM_RAM_MIB, systemGuest } from './guest.ts';
-import type { SystemWork } from './phases.ts';
+import { isBoot, type SystemWork } from './phases.ts';
 
 export interface Figures {
   /** Guest instructions between the marks. */
@@ -48,8 +48,7 @@ export async function figuresOf(work: SystemWork): Promise<Figures> {
   });
   const jit = machine.jit!;
   const place = () => ({ instret: Number(machine.instret), units: jit.units });
-  let begin: ReturnType<typeof place> | undefined =
-    work.script === undefined && !work.own ? { instret: 0, units: 0 } : undefined;
+  let begin: ReturnType<typeof place> | undefined = isBoot(work) ? { instret: 0, units: 0 } : undefined;
   for (let spent = 0; spent < BUDGET && !/^end /m.test(text); spent += STEP) {
     const { kind } = machine.run(STEP);
     if (!begin && /^begin/m.test(text)) begin = place();

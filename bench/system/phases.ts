@@ -18,6 +18,12 @@ export interface SystemWork {
   readonly own?: OwnProgram;
 }
 
+/** A boot is measured from power-on, as it has no work between two marks. */
+export const isBoot = ({ script, own }: SystemWork): boolean => script === undefined && own === undefined;
+
+/** Goals of a system's ratio to QEMU, and of their geometric mean. */
+export const SYSTEM_GOALS = { must: 1.2, aim: 2 } as const;
+
 export interface OwnProgram {
   /** As the user calls it. */
   readonly name: string;
@@ -39,8 +45,7 @@ const own = (name: string, title: string, script: string, more: Partial<SystemWo
   name,
   title,
   system: { kernel: 'own', script, ...more },
-  must: 1.2,
-  aim: 2,
+  ...SYSTEM_GOALS,
 });
 
 const lines = (count: number): string =>
@@ -75,12 +80,10 @@ CREATE INDEX i ON a (k);
 SELECT a.k, count(*), sum(length(b.t)) FROM a JOIN a AS b ON b.k = a.k
   GROUP BY a.k ORDER BY 3 DESC, 1 LIMIT 5;`;
 
-const counted = (count: number): string => count.toLocaleString('en-US');
-
 /** The phases, with so many times the work between the marks; boots stay as they are. */
 export function phases(scale = 1): readonly Phase[] {
   const of = (count: number): number => count * scale;
-  const title = (count: number): string => counted(of(count));
+  const title = (count: number): string => of(count).toLocaleString('en-US');
   return [
     own(
       'ash',
@@ -90,7 +93,8 @@ export function phases(scale = 1): readonly Phase[] {
     own(
       'awk',
       `awk: ${title(50_000)} rounds of an interpreter`,
-      `awk 'BEGIN { for (i = 0; i < ${of(50_000)}; i++) { s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
+      `awk 'BEGIN { for (i = 0; i < ${of(50_000)}; i++) ` +
+        `{ s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
     ),
     own('sort', `sort of ${title(60_000)} lines`, 'sort /tmp/a | tail -n 3', {
       prepare: `${lines(of(60_000))} > /tmp/a`,

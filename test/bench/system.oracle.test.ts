@@ -32,7 +32,7 @@ const check = async (engine: string, w: Workload): Promise<string> =>
   (await measure(ENGINES.find(e => e.name === engine)!, w)).check;
 
 describe.skipIf(absent)('a system workload', () => {
-  test('that is a program of the user gets its arguments, and its exit status is the check value', async () => {
+  test('of the user gets its arguments, and its exit status is the check', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'own-'));
     const source = join(folder, 'own.c');
     writeFileSync(
