@@ -91,6 +91,9 @@ export class LineTable {
   readonly end: number;
   readonly header: Readonly<Pick<LineHeader, 'version' | 'dirs' | 'files'>>;
   private readonly clean: string[] = [];
+  /** The answers of `path`, for one directory. */
+  private readonly paths = new Map<number, string>();
+  private pathsFrom = '';
 
   constructor(header: LineHeader, rows: Rows, sequences: Sequence[]) {
     this.header = header;
@@ -151,7 +154,13 @@ export class LineTable {
    * such file.
    */
   path(file: number, compDir: string): string {
-    return pathIn(this.header, file, compDir);
+    if (compDir !== this.pathsFrom) {
+      this.paths.clear();
+      this.pathsFrom = compDir;
+    }
+    let path = this.paths.get(file);
+    if (path === undefined) this.paths.set(file, (path = pathIn(this.header, file, compDir)));
+    return path;
   }
 }
 

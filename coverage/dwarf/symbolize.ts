@@ -8,7 +8,7 @@
  */
 import type { Addr } from '../base/bytes.ts';
 import { type Elf, STT_FUNC } from '../elf/elf.ts';
-import { Dwarf } from './dwarf.ts';
+import { Dwarf, type Scope } from './dwarf.ts';
 
 export interface Frame {
   function: string;
@@ -23,9 +23,17 @@ export interface Frame {
   inline: boolean;
 }
 
+/** The frames of all code of a scope that is in no inner one, but the place in the first of them. */
+interface Chain {
+  readonly frames: readonly Frame[];
+  /** The symbol that may name the outermost one; -1: none. */
+  readonly symbol: number;
+}
+
 export class Symbolizer {
   readonly elf: Elf;
   readonly dwarf: Dwarf;
+  private readonly chains = new Map<Scope, Chain>();
 
   /**
    * Name the outermost frame after any symbol, as llvm-symbolizer does, not only after function
@@ -39,7 +47,10 @@ export class Symbolizer {
     this.dwarf = new Dwarf(elf);
   }
 
-  /** At least one frame; an unknown address gives one frame of empty fields. */
+  /**
+   * At least one frame; an unknown address gives one frame of empty fields. The frames of other
+   * addresses may be the same objects.
+   */
   frames(addr: Addr): Frame[] {
     const { dwarf } = this;
     const { symbols } = this.elf;
@@ -48,36 +59,46 @@ export class Symbolizer {
     const table = unit && dwarf.lineTable(unit);
     if (!unit) return [this.bare(symbol)];
     const row = table ? table.find(addr) : -1;
-    let file = row < 0 ? '' : table!.path(table!.rows.file[row]!, unit.compDir);
-    let line = row < 0 ? 0 : table!.rows.line[row]!;
-    let column = row < 0 ? 0 : table!.rows.column[row]!;
-    const chain = dwarf.scopesAt(unit, addr);
-    const frames = chain.map(scope => {
+    const file = row < 0 ? '' : table!.path(table!.rows.file[row]!, unit.compDir);
+    const line = row < 0 ? 0 : table!.rows.line[row]!;
+    const column = row < 0 ? 0 : table!.rows.column[row]!;
+    const { frames } = this.chainOf(dwarf.scopesAt(unit, addr), symbol);
+    const { function: name, declFile, declLine, inline } = frames[0]!;
+    const first = { function: name, file, line, column, declFile, declLine, inline };
+    if (frames.length === 1 && symbol >= 0) first.file ||= symbols.file(symbol);
+    return [first, ...frames.slice(1)];
+  }
+
+  /** `scopes`: innermost first. */
+  private chainOf(scopes: readonly Scope[], symbol: number): Chain {
+    const [innermost] = scopes;
+    const known = innermost && this.chains.get(innermost);
+    if (known?.symbol === symbol) return known;
+    const { dwarf } = this;
+    const { symbols } = this.elf;
+    const frames = scopes.map((scope, i) => {
       const { name, linkageName, declFile, declLine } = dwarf.functionName(scope.offset);
-      const inline = scope.isInlined;
-      return { function: linkageName || name, file: '', line: 0, column: 0, declFile, declLine, inline };
+      const called = scopes[i - 1];
+      return {
+        function: linkageName || name,
+        file: (called && dwarf.lineTable(called.unit)?.path(called.callFile, called.unit.compDir)) ?? '',
+        line: called?.callLine ?? 0,
+        column: called?.callColumn ?? 0,
+        ...{ declFile, declLine, inline: scope.isInlined },
+      };
     });
     if (frames.length === 0) frames.push(frame(''));
-    for (const [i, entry] of frames.entries()) {
-      entry.file = file;
-      entry.line = line;
-      entry.column = column;
-      const scope = chain[i];
-      if (!scope) continue;
-      file = table?.path(scope.callFile, unit.compDir) ?? '';
-      line = scope.callLine;
-      column = scope.callColumn;
-    }
     const outermost = frames[frames.length - 1]!;
     if (symbol >= 0) {
       // Labels of hand-written or unlinked code (`.Lpcrel_hi7`) must not hide the function that
       // DWARF names.
-      if (this.symbolsWin || symbols.type[symbol] === STT_FUNC || outermost.function === '') {
+      if (this.symbolsWin || symbols.type[symbol] === STT_FUNC || outermost.function === '')
         outermost.function = symbols.name(symbol);
-      }
-      outermost.file ||= symbols.file(symbol);
+      if (frames.length > 1) outermost.file ||= symbols.file(symbol);
     }
-    return frames;
+    const chain = { frames, symbol };
+    if (innermost) this.chains.set(innermost, chain);
+    return chain;
   }
 
   /** The frame from the symbol table alone. */

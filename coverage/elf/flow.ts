@@ -67,6 +67,8 @@ export class ImageFlow {
   readonly sites: CallSites;
   readonly ranges: CodeRange[];
   private readonly returns: Uint8Array;
+  /** By range: 1 if its code can be read and has no indirect jump. */
+  private readonly plain: Uint8Array;
   private readonly pointers: Float64Array;
   /** The range of the last address: the next one is mostly in it too. */
   private last: CodeRange | undefined;
@@ -75,6 +77,7 @@ export class ImageFlow {
     this.sites = sites;
     this.ranges = functionRanges(sites.elf).map(range => ({ ...range, high: this.clip(range) }));
     this.pointers = codePointers(sites.elf, sites.scans);
+    this.plain = new Uint8Array(this.ranges.length);
     this.returns = this.findReturns();
   }
 
@@ -110,13 +113,16 @@ export class ImageFlow {
 
   /**
    * A function returns if it has a return, leaves through an unknown address, or tail-calls a
-   * function that returns.
+   * function that returns. Finds `plain`, too.
    */
   private findReturns(): Uint8Array {
     const returns = new Uint8Array(this.ranges.length);
     const tails: [from: number, to: number][] = [];
     for (const [i, { low, high }] of this.ranges.entries()) {
+      let isPlain = this.isReadable(low, high);
+      if (!isPlain) returns[i] = 1;
       this.jumps(low, high, (_at, _next, jump) => {
+        if (jump.kind === 'indirect') isPlain = false;
         if (jump.kind === 'return' || jump.kind === 'indirect' || jump.kind === 'xret') returns[i] = 1;
         else if (jump.kind === 'jump' && (jump.to < low || jump.to >= high)) {
           const to = this.indexOf(jump.to);
@@ -124,7 +130,7 @@ export class ImageFlow {
           else returns[i] = 1;
         }
       });
-      if (!this.isReadable(low, high)) returns[i] = 1;
+      this.plain[i] = isPlain ? 1 : 0;
     }
     for (let changed = true; changed; ) {
       changed = false;
@@ -190,6 +196,20 @@ export class ImageFlow {
     const targets = switches ? this.switchTargets(low, high, computed) : [];
     for (const target of targets) leaders.add(target);
     return this.blocks(range, leaders, ends, targets);
+  }
+
+  /**
+   * The site of the hook that runs whenever the function is entered, before any other transfer of
+   * control; -1 if there is none, or if the function has an indirect jump.
+   */
+  entrySite({ low, high }: CodeRange): number {
+    const site = this.sites.firstFrom(low);
+    if (this.plain[this.indexOf(low)] !== 1 || !(this.sites.call[site]! < high)) return -1;
+    let isFirst = true;
+    this.jumps(low, this.sites.start[site]!, (_at, _next, { kind }) => {
+      if (kind !== 'address') isFirst = false;
+    });
+    return isFirst ? site : -1;
   }
 
   /** Return addresses of the calls of a function, except those of hooks. */

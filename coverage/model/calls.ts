@@ -97,11 +97,10 @@ function callsOfCopy({ program, verdicts, hooked }: Run, copy: Scope): number {
   if (!hooked) return least;
   const { sites } = hooked;
   for (const [low, high] of pairs(copy.ranges)) {
-    const graph = hooked.graphAt(low);
-    if (!graph) continue;
     for (let site = sites.firstFrom(low); site < sites.count && sites.call[site]! < high; site++) {
       const times = hooked.hits(site);
-      if (times > least)
+      const graph = times > least ? hooked.graphAt(low) : undefined;
+      if (graph)
         least = times > 1 && runsOnce(program, hooked, graph, site, copy) ? times : Math.max(1, least);
     }
   }

@@ -43,6 +43,11 @@ export class ExactVerdicts implements LineJudge {
     return Number(this.counts[(addr - this.low) / 2] ?? 0n);
   }
 
+  /** Nothing is saved by it: the counts of all instructions are there. */
+  neverRan(): boolean {
+    return false;
+  }
+
   /** Instructions in a row that ran equally often are one block. */
   at(addr: Addr): FunctionVerdict | undefined {
     const range = this.flow.rangeAt(addr);

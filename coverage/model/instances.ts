@@ -32,7 +32,6 @@ interface Placed {
 }
 
 interface Instance {
-  readonly scope: Scope;
   /** The lines of the function that have code in it. */
   readonly lines: ReadonlySet<LineCode>;
   /** The functions that are inlined into it, by the place of the call. */
@@ -41,7 +40,9 @@ interface Instance {
 
 export class Instances {
   /** By function: the instances of one that has several. */
-  readonly #groups: readonly (readonly Instance[])[];
+  readonly #groups: readonly (readonly Scope[])[];
+  /** Found once an instance of the same function ran. */
+  readonly #instances = new Map<Scope, Instance>();
   /** By inlined call: the lines of the functions inlined there. */
   readonly #linesBelow = new Map<Scope, ReadonlySet<LineCode>>();
   readonly #program: Placed;
@@ -58,22 +59,19 @@ export class Instances {
     };
     for (const scope of outermostOf(program)) add(scope);
     if (program.onlyFile !== undefined) this.#checkOthers([...groups.values()], program.onlyFile);
-    this.#groups = [...groups.values()]
-      .filter(group => group.length > 1)
-      .map(group =>
-        group.map(scope => ({ scope, lines: linesOf(program, scope), calls: callsOf(program, scope) })),
-      );
+    this.#groups = [...groups.values()].filter(group => group.length > 1);
   }
 
   /** Lines that may have run in an instance that has no code for them. */
   doubtful(verdicts: LineJudge): Set<LineCode> {
     const doubtful = new Set<LineCode>();
     for (const group of this.#groups) {
-      const ran = group.filter(({ scope }) => mayHaveRun(verdicts, scope.ranges));
-      if (ran.length === 0) continue;
+      const scopes = group.filter(scope => mayHaveRun(verdicts, scope.ranges));
+      if (scopes.length === 0) continue;
+      const ran = scopes.map(scope => this.#instance(scope));
       const lines = counted(ran.map(instance => instance.lines));
       const calls = counted(ran.map(instance => instance.calls.keys()));
-      for (const instance of group) {
+      for (const instance of group.map(scope => this.#instance(scope))) {
         for (const line of instance.lines) if (lines.get(line) !== ran.length) doubtful.add(line);
         // A call that was computed wholly may have run all that is below it.
         for (const [call, child] of instance.calls)
@@ -95,6 +93,16 @@ export class Instances {
         for (const code of this.#below(scope))
           if (program.isOwn(code)) throw new Undecided(`${file}:${code.line} is part of another file`);
     }
+  }
+
+  #instance(scope: Scope): Instance {
+    let instance = this.#instances.get(scope);
+    if (!instance) {
+      const program = this.#program;
+      instance = { lines: linesOf(program, scope), calls: callsOf(program, scope) };
+      this.#instances.set(scope, instance);
+    }
+    return instance;
   }
 
   #below(scope: Scope): ReadonlySet<LineCode> {

@@ -94,6 +94,7 @@ export function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Add
 /** True unless no instruction of the ranges ran. */
 export function mayHaveRun(verdicts: LineJudge, ranges: readonly Addr[]): boolean {
   for (const [low, high] of pairs(ranges)) {
+    if (verdicts.neverRan(low)) continue;
     const verdict = verdicts.at(low);
     if (!verdict || verdict.blocks.length === 0 || someMayHaveRun(verdict, low, high)) return true;
   }
@@ -117,8 +118,16 @@ function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, ed
   }
 }
 
+/** True if all ranges are of functions that never ran. */
+function isIdle(ranges: readonly Addr[], verdicts: LineJudge): boolean {
+  for (let k = 0; k < ranges.length; k += 2) if (!verdicts.neverRan(ranges[k]!)) return false;
+  return true;
+}
+
 /** The verdict on a line, from its own code. Code that cannot be read counts as unknown. */
 export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
+  if (isIdle(own, verdicts) && isIdle(hooks, verdicts) && isIdle(calls, verdicts))
+    return { state: 'uncovered', hits: 0, isLeast: false };
   const strong = new Tally();
   const edges = new Tally();
   const inlined = new Tally();

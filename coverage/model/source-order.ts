@@ -147,6 +147,7 @@ export class SourceOrder {
   }
 
   #mayHaveRun({ low, high }: FlowBlock): boolean {
+    if (this.#verdicts.neverRan(low)) return false;
     const verdict = this.#verdicts.at(low);
     return !verdict || someMayHaveRun(verdict, low, high);
   }

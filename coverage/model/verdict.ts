@@ -40,6 +40,11 @@ export interface LineJudge {
   readonly proof: Proof;
   /** The verdict on the function that holds an address. */
   at(addr: Addr): FunctionVerdict | undefined;
+  /**
+   * True if no instruction of that function ran, as far as that is known without its flow. So it is
+   * for most functions of a kernel.
+   */
+  neverRan(addr: Addr): boolean;
 }
 
 export class Verdicts implements LineJudge {
@@ -50,6 +55,9 @@ export class Verdicts implements LineJudge {
   private readonly functions = new Map<Addr, FunctionVerdict>();
   /** The last one of them: the next address is mostly in the same function. */
   private last: FunctionVerdict | undefined;
+  /** By function: the answers of `neverRan`, and the last one of them. */
+  private readonly idle = new Map<CodeRange, boolean>();
+  private lastIdle: readonly [range: CodeRange, isIdle: boolean] | undefined;
 
   /** `hitsOf` gives the records of a site, NaN for a site outside the denominators. */
   constructor(flow: ImageFlow, trace: Trace, proof: Proof, hitsOf: (site: number) => number) {
@@ -72,6 +80,31 @@ export class Verdicts implements LineJudge {
     }
     this.last = verdict;
     return verdict;
+  }
+
+  neverRan(addr: Addr): boolean {
+    const range = this.flow.rangeAt(addr);
+    if (!range) return false;
+    if (this.lastIdle?.[0] === range) return this.lastIdle[1];
+    let isIdle = this.idle.get(range);
+    if (isIdle === undefined) this.idle.set(range, (isIdle = this.isIdle(range)));
+    this.lastIdle = [range, isIdle];
+    return isIdle;
+  }
+
+  /**
+   * Control came into the function neither at its entry, where a hook would have counted it, nor
+   * by a crossing. Conservation and paths would find the same.
+   */
+  private isIdle(range: CodeRange): boolean {
+    const { absence, crossings } = this.proof;
+    if (!absence || !crossings || this.cutsIn(range).length > 0) return false;
+    const entry = this.flow.entrySite(range);
+    if (entry < 0 || this.hitsOf(entry) !== 0) return false;
+    const { call, count } = this.flow.sites;
+    for (let site = entry; site < count && call[site]! < range.high; site++)
+      if (this.hitsOf(site) > 0) return false;
+    return true;
   }
 
   private judge(range: CodeRange): FunctionVerdict {
