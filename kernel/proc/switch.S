@@ -1,37 +1,20 @@
 /* Switching kernel stacks, and the floating-point registers of user programs. */
 #include "asm.h"
 
+/* sd or ld of ra, sp and s0 to s11, in the order of struct context in the thread. */
+.macro EACH_SAVED_REGISTER instruction, thread
+    .set offset, THREAD_CTX
+    .irp register, ra, sp, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+    \instruction \register, offset(\thread)
+    .set offset, offset + 8
+    .endr
+.endm
+
 /* struct thread *swtch(prev, next): returns on next's stack the thread that was switched from. */
 .globl swtch
 swtch:
-    sd ra, (THREAD_CTX + 0)(a0)
-    sd sp, (THREAD_CTX + 8)(a0)
-    sd s0, (THREAD_CTX + 16)(a0)
-    sd s1, (THREAD_CTX + 24)(a0)
-    sd s2, (THREAD_CTX + 32)(a0)
-    sd s3, (THREAD_CTX + 40)(a0)
-    sd s4, (THREAD_CTX + 48)(a0)
-    sd s5, (THREAD_CTX + 56)(a0)
-    sd s6, (THREAD_CTX + 64)(a0)
-    sd s7, (THREAD_CTX + 72)(a0)
-    sd s8, (THREAD_CTX + 80)(a0)
-    sd s9, (THREAD_CTX + 88)(a0)
-    sd s10, (THREAD_CTX + 96)(a0)
-    sd s11, (THREAD_CTX + 104)(a0)
-    ld ra, (THREAD_CTX + 0)(a1)
-    ld sp, (THREAD_CTX + 8)(a1)
-    ld s0, (THREAD_CTX + 16)(a1)
-    ld s1, (THREAD_CTX + 24)(a1)
-    ld s2, (THREAD_CTX + 32)(a1)
-    ld s3, (THREAD_CTX + 40)(a1)
-    ld s4, (THREAD_CTX + 48)(a1)
-    ld s5, (THREAD_CTX + 56)(a1)
-    ld s6, (THREAD_CTX + 64)(a1)
-    ld s7, (THREAD_CTX + 72)(a1)
-    ld s8, (THREAD_CTX + 80)(a1)
-    ld s9, (THREAD_CTX + 88)(a1)
-    ld s10, (THREAD_CTX + 96)(a1)
-    ld s11, (THREAD_CTX + 104)(a1)
+    EACH_SAVED_REGISTER sd, a0
+    EACH_SAVED_REGISTER ld, a1
     mv tp, a1
     ret
 

@@ -11,36 +11,11 @@
 #define SSTATUS_SPP 0x100
 #define SSTATUS_SUM 0x40000
 
-.macro SAVE_REGISTERS
-    sd ra, 0(sp)
-    sd gp, 16(sp)
-    sd t0, 32(sp)
-    sd t1, 40(sp)
-    sd t2, 48(sp)
-    sd s0, 56(sp)
-    sd s1, 64(sp)
-    sd a0, 72(sp)
-    sd a1, 80(sp)
-    sd a2, 88(sp)
-    sd a3, 96(sp)
-    sd a4, 104(sp)
-    sd a5, 112(sp)
-    sd a6, 120(sp)
-    sd a7, 128(sp)
-    sd s2, 136(sp)
-    sd s3, 144(sp)
-    sd s4, 152(sp)
-    sd s5, 160(sp)
-    sd s6, 168(sp)
-    sd s7, 176(sp)
-    sd s8, 184(sp)
-    sd s9, 192(sp)
-    sd s10, 200(sp)
-    sd s11, 208(sp)
-    sd t3, 216(sp)
-    sd t4, 224(sp)
-    sd t5, 232(sp)
-    sd t6, 240(sp)
+/* sd or ld of x1 to x31, each at its place in the frame, except for sp (x2) and tp (x4). */
+.macro EACH_REGISTER instruction
+    .irp n, 1,3,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    \instruction x\n, (8 * (\n - 1))(sp)
+    .endr
 .endm
 
 .section .text.trap, "ax"
@@ -58,7 +33,7 @@ trap_from_kernel:
     andi t0, t0, 1 /* 0: sp has left the upper half of its slot */
     beqz t0, kstack_overflow
     csrrw t0, sscratch, zero
-    SAVE_REGISTERS
+    EACH_REGISTER sd
     sd tp, TF_TP(sp)
     addi t0, sp, TF_SIZE
     sd t0, TF_SP(sp)
@@ -67,7 +42,7 @@ trap_from_kernel:
 trap_from_user:
     sd sp, THREAD_SCRATCH(tp)
     ld sp, THREAD_KERNEL_SP(tp)
-    SAVE_REGISTERS
+    EACH_REGISTER sd
     ld t0, THREAD_SCRATCH(tp)
     sd t0, TF_SP(sp)
     csrrw t0, sscratch, zero
@@ -128,35 +103,7 @@ restore:
     ld t1, TF_EPC(sp)
     csrw sstatus, t0
     csrw sepc, t1
-    ld ra, 0(sp)
-    ld gp, 16(sp)
-    ld t0, 32(sp)
-    ld t1, 40(sp)
-    ld t2, 48(sp)
-    ld s0, 56(sp)
-    ld s1, 64(sp)
-    ld a0, 72(sp)
-    ld a1, 80(sp)
-    ld a2, 88(sp)
-    ld a3, 96(sp)
-    ld a4, 104(sp)
-    ld a5, 112(sp)
-    ld a6, 120(sp)
-    ld a7, 128(sp)
-    ld s2, 136(sp)
-    ld s3, 144(sp)
-    ld s4, 152(sp)
-    ld s5, 160(sp)
-    ld s6, 168(sp)
-    ld s7, 176(sp)
-    ld s8, 184(sp)
-    ld s9, 192(sp)
-    ld s10, 200(sp)
-    ld s11, 208(sp)
-    ld t3, 216(sp)
-    ld t4, 224(sp)
-    ld t5, 232(sp)
-    ld t6, 240(sp)
+    EACH_REGISTER ld
     ld sp, TF_SP(sp)
     sret
 
