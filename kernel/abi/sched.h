@@ -51,16 +51,10 @@
 #define CLOCK_BOOTTIME           7
 #define TIMER_ABSTIME            1
 
-#define RLIMIT_CPU     0
-#define RLIMIT_FSIZE   1
-#define RLIMIT_DATA    2
-#define RLIMIT_STACK   3
-#define RLIMIT_CORE    4
-#define RLIMIT_RSS     5
-#define RLIMIT_NPROC   6
-#define RLIMIT_NOFILE  7
-#define RLIMIT_MEMLOCK 8
-#define RLIMIT_AS      9
-#define RLIMIT_NICE    13
-#define RLIMIT_RTPRIO  14
-#define RLIM_INFINITY  (~0UL)
+#define RLIMIT_FSIZE  1
+#define RLIMIT_DATA   2
+#define RLIMIT_STACK  3
+#define RLIMIT_NPROC  6
+#define RLIMIT_NOFILE 7
+#define RLIMIT_AS     9
+#define RLIM_INFINITY (~0UL)

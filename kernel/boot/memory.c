@@ -23,7 +23,7 @@ struct range {
 static u64 chosen_address(const char *name)
 {
     u32 len;
-    const u8 *p = fdt_prop(fdt_find_path("/chosen"), name, &len);
+    const u8 *p = fdt_prop(fdt_find_child_of_root("chosen"), name, &len);
     u64 value = 0;
     for (u32 i = 0; p && i < len; i++)
         value = value << 8 | p[i];

@@ -1,5 +1,6 @@
 # Turns the option files of opt/ and configuration files (a personality and fragments) into config.h
-# (kind=h), make variables (kind=mk), or the list of the options' system calls (kind=def).
+# (kind=h), make variables (kind=mk), or a list of files of the options: their system calls
+# (kind=def), their fields of struct proc (kind=proc) and struct thread (kind=thread).
 #
 # An option file, opt/FOLDER/option:
 #   option NAME [off]        -> CONFIG_NAME 1, unless "off"    make compiles the folder if it is set
@@ -60,9 +61,19 @@ $1 == "option" || $1 == "options" || $1 == "makeoptions" {
     next
 }
 { fail(FILENAME ":" FNR ": not a configuration line: " $0) }
-# Lists the options that are set. CONFIG_SYSCALLS names those that have system calls, so config.h
-# changes whenever the list of calls (kind=def) does.
-function list_options(    i, j, n, name, words, file, line) {
+# Options that are set and have a file of this name: #include lines if this is the kind of list that
+# is wanted; in config.h the macro, which changes whenever the list does.
+function list_files(list, basename, macro,    i, file, line, names) {
+    for (i = 1; i <= count; i++) {
+        file = folder[options[i]] "/" basename
+        if (!set["CONFIG_" options[i]] || (getline line < file) < 0) continue
+        close(file)
+        names = names (names ? "_" : "") options[i]
+        if (kind == list) print "#include \"" file "\""
+    }
+    if (kind == "h") print "#define CONFIG_" macro (names ? " " : "") names
+}
+function list_options(    i, j, n, name, words) {
     for (i = 1; i <= count; i++) {
         name = options[i]
         if (!set["CONFIG_" name]) continue
@@ -70,14 +81,11 @@ function list_options(    i, j, n, name, words, file, line) {
         for (j = 1; j <= n; j++)
             if (!set["CONFIG_" words[j]]) fail("option " name " needs " words[j])
         folders = folders " " folder[name]
-        file = folder[name] "/syscalls.def"
-        if ((getline line < file) < 0) continue
-        close(file)
-        calls = calls (calls ? "_" : "") name
-        if (kind == "def") print "#include \"" file "\""
     }
     if (kind == "mk") print "OPTIONS :=" folders "\nPERSONALITY := " who
-    if (kind == "h") print "#define CONFIG_SYSCALLS " calls
+    list_files("def", "syscalls.def", "SYSCALLS")
+    list_files("proc", "proc.def", "PROC_FIELDS")
+    list_files("thread", "thread.def", "THREAD_FIELDS")
 }
 END {
     if (failed) exit 1

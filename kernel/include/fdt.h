@@ -11,7 +11,7 @@ const void *fdt_blob(void);
 int fdt_find_compatible(int prev, const char *s);
 /* Next node in tree order, with its depth; -1 at the end. */
 int fdt_next_node(int node, int *depth);
-int fdt_find_path(const char *path);
+int fdt_find_child_of_root(const char *name); /* -1: there is none */
 const char *fdt_node_name(int node);
 const void *fdt_prop(int node, const char *name, u32 *len);
 const char *fdt_prop_string(int node, const char *name);

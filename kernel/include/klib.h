@@ -10,7 +10,7 @@ typedef __builtin_va_list va_list;
 #define va_end   __builtin_va_end
 #define va_arg   __builtin_va_arg
 
-/* Formats: %d %u %x %o %c %s %p %% with flags 0 and -, width, .precision, l and z modifiers. */
+/* Formats: %d %u %x %c %s %p %% with flags 0 and -, width, .precision of %s, modifiers l and z. */
 void kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void kvprintf(const char *fmt, va_list ap);
 /* Like snprintf: writes at most size bytes including the final NUL, returns the wanted length. */

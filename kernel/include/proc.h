@@ -15,12 +15,12 @@
 #include "trap.h"
 #include "kcov.h"
 #include "optional.h"
+#include "abi/sched.h"
 
 struct vm;
 struct file;
 struct files;
 struct fsctx;
-struct tty;
 struct cpu;
 
 /* Saved by context_switch(): ra, sp and the callee-saved registers. Known to proc/switch.S. */
@@ -76,22 +76,13 @@ struct thread {
     bool on_cpu;
     bool timed_out;
     u64 slice_end;
-    u64 run_since;          /* ticks; for times */
-    u64 slept_since;        /* for the hung-task watch */
-    u64 utime, stime;       /* ticks */
-    u64 switches[2];        /* context switches: voluntary, involuntary */
-    u64 allowed_harts;      /* bit per hart, sched_setaffinity */
-    i8 nice;                /* (proc_lock to change) -20..19 */
-    u8 policy, rt_priority; /* (proc_lock) SCHED_OTHER.., sched_setscheduler */
-    bool reset_on_fork;
+    u64 slept_since;   /* for the hung-task watch */
+    u64 allowed_harts; /* bit per hart, sched_setaffinity */
 
     /* signals (proc_lock) */
     sigset_t blocked;
-    sigset_t saved_blocked; /* for sigsuspend, ppoll: restored after the handler is set up */
-    bool restore_blocked;
     sigset_t pending;
     struct list sigqueue;
-    struct sigaltstack altstack;
     u64 sigwait_set;
 
     /* user-visible thread attributes */
@@ -102,24 +93,14 @@ struct thread {
     struct cpu *fp_cpu;   /* its registers hold fp while its fp_owner is this thread */
     u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
     struct list futex_link;
-    struct list *dead_messages; /* opt/sockets/unix.c: the list that bury() is emptying, or 0 */
-    int fail_nth;               /* allocation failure injection; 0 = off */
-    bool exiting;               /* kill or exit_group asks it to exit */
-#ifdef CONFIG_LOCKDEBUG
-    struct held_lock held[HELD_MAX]; /* mutexes */
-    int nheld;
-#endif
+    bool exiting;        /* kill or exit_group asks it to exit */
+#include "config.thread" /* fields of options: thread.def (CONFIG_THREAD_FIELDS names them) */
 };
 
 /* opt/kqueue: observers of a process hear of its events. */
 enum proc_event { PROC_FORKED, PROC_EXECUTED, PROC_EXITED, PROC_SIGNALLED };
 /* proc_lock is held. */
 OPTIONAL(CONFIG_KQUEUE, void, proc_tell, (struct proc *p, enum proc_event what, i64 data))
-
-#define RLIM_COUNT 16
-struct rlimit64 {
-    u64 cur, max;
-};
 
 enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
 
@@ -139,49 +120,36 @@ struct proc {
     struct waitq child_wait; /* waited on by wait4 in this process */
     int wait_status;
     int exit_signal; /* sent to the parent, normally SIGCHLD */
-    bool stop_reported, continued;
-    int stop_signal;
     bool group_exit;
     int group_exit_status;
     bool execed;
-    struct waitq vfork_wait;
-    bool vfork_done;
     struct waitq thread_wait; /* exec waits here for its siblings to go */
 
     struct vm *vm;
     struct files *files;
     struct fsctx *fs;
     struct file *exe;
-    char *exe_path;
-    struct tty *tty; /* (proc_lock) controlling terminal */
-    int lost_pgrp;   /* (proc_lock) session leader: foreground group of its lost terminal, or 0 */
 
-    u32 uid, euid, suid, gid, egid, sgid;
-    u32 ngroups, groups[32];
+    u32 uid, euid, gid, egid;
 
     struct sigactions *sigacts;
     sigset_t pending;
     struct list sigqueue;
     struct waitq sig_wait; /* signalfd, sigtimedwait */
-    struct list watchers;  /* (proc_lock) struct proc_watch */
-    struct waitq end_wait; /* pidfds; woken when the process becomes a zombie */
-    struct rlimit64 rlimits[RLIM_COUNT];
 
-    u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */
-    u64 switches[2], cswitches[2];    /* the same */
-    u64 minflt, majflt;
-    u64 start_time;
-    struct mutex timer_lock;
-    struct list timers; /* (timer_lock, changes also proc_lock) of timer_create */
-    int next_timer;     /* (timer_lock) */
-    struct itimer {
-        struct timeout timeout;
-        u64 interval, target; /* (timer_lock) ticks; target: CPU time at which it is due */
-    } itimers[3];             /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
-    int pdeath_signal;
-    int dumpable;
-    bool no_new_privs;
+    u64 minflt;
+#include "config.proc" /* fields of options: proc.def (CONFIG_PROC_FIELDS names them) */
 };
+
+/* The functions of an option for its fields; each may be 0. */
+struct proc_part {
+    void (*init)(struct proc *p); /* of a new process, whose bytes are 0 */
+    /* With proc_lock, when the child becomes visible. */
+    void (*copy)(struct proc *child, const struct proc *parent);
+};
+#define PROC_PART(id)                                                                              \
+    static const struct proc_part id##_part                                                        \
+        __attribute__((used, section(".proc_parts"), aligned(8)))
 
 /* Per-hart state. Offset 0 is known to assembly. */
 struct cpu {
@@ -234,8 +202,10 @@ static inline void sched_relax(void)
 OPTIONAL(CONFIG_PRIORITY, u64, sched_slice, (const struct thread *t), SLICE_TICKS)
 /* Nice value and policy. */
 OPTIONAL(CONFIG_PRIORITY, void, sched_inherit, (struct thread *child, const struct thread *parent))
-/* opt/cpuclock. prev leaves its hart. */
-OPTIONAL(CONFIG_CPUCLOCK, void, account_switch, (struct thread *prev, u64 now))
+/* opt/cpuclock */
+OPTIONAL(CONFIG_CPUCLOCK, void, account_switch, (struct thread *prev, struct thread *next, u64 now))
+/* The current thread enters or leaves a system call. */
+OPTIONAL(CONFIG_CPUCLOCK, void, account_syscall, (bool enters))
 /* A thread of p ends; proc_lock is held. */
 OPTIONAL(CONFIG_CPUCLOCK, void, account_exit, (struct proc *p, const struct thread *t))
 void sched_tick(void); /* timer interrupt: end of a slice? */
@@ -271,7 +241,6 @@ struct thread *kthread_create(const char *name, void (*fn)(void *), void *arg);
 
 /* proc.c */
 struct proc *proc_find(int pid);     /* proc_lock held */
-bool group_exists(int pgid);         /* proc_lock held */
 struct thread *thread_find(int tid); /* proc_lock held */
 struct proc *proc_get(struct proc *p);
 void proc_put(struct proc *p);
@@ -288,6 +257,9 @@ void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* und
 /* exec.c */
 int exec_load(const char *path, char *const *argv, char *const *envp);
 
-u64 rlimit_get(int which);
+/* opt/limits. Of the current process. */
+OPTIONAL(CONFIG_LIMITS, u64, rlimit_get, (int which), RLIM_INFINITY)
+/* Locked. Does RLIMIT_NPROC allow one thread more? */
+OPTIONAL(CONFIG_LIMITS, bool, rlimit_allows_thread, (void), true)
 
 extern char node_name[65], domain_name[65]; /* sys_misc.c: uname(2) */

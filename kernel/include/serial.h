@@ -39,3 +39,5 @@ struct termios { /* ABI */
 OPTIONAL(CONFIG_TERMINAL, void, tty_give_console, (struct proc *p))
 /* A session leader exits: SIGHUP to the foreground group; the terminal is free again. */
 OPTIONAL(CONFIG_TERMINAL, void, tty_session_exit, (struct proc *p))
+/* Locked: nobody finds p any more, not even tty_hangup(). */
+OPTIONAL(CONFIG_TERMINAL, void, tty_forget, (struct proc *p))

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "types.h"
+#include "optional.h"
 #include "abi/signal.h"
 
 struct proc;
@@ -17,17 +18,18 @@ struct waitq;
 #define ERESTART_RESTARTBLOCK 516 /* EINTR after a handler, restart otherwise */
 
 /* Any context. siginfo may be NULL (then SI_KERNEL). */
-int signal_send_proc(struct proc *p, int sig, const siginfo_t *info);
-int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info); /* proc_lock held */
+/* proc_lock held */
+int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info);
 int signal_send_thread(struct thread *t, int sig, const siginfo_t *info);
 int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
 /* A fault of the current thread: cannot be blocked or ignored. */
 void signal_fault(int sig, int code, u64 addr);
 bool signal_pending(const struct thread *t);
 bool kill_pending(const struct thread *t);
-/* Temporary mask for ppoll, pselect, epoll_pwait, sigsuspend; restored at delivery or by _end. */
+/* opt/sigmask: a mask for ppoll, pselect, epoll_pwait, sigsuspend, until delivery or _end. */
 void signal_mask_begin(sigset_t mask);
-void signal_mask_end(void);
+OPTIONAL(CONFIG_SIGMASK, void, signal_mask_end, (void))
+OPTIONAL(CONFIG_SIGMASK, bool, signal_mask_is_borrowed, (void), false)
 
 #define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 /* Signals that come from the instruction that was executed. */

@@ -4,8 +4,8 @@
  *
  *     long sys_read(u64 fd, u64 buf, u64 count)
  *
- * that return a result or a negative errno. The line generates the prototype below, the row of the
- * dispatch table and the name in traces.
+ * that return a result or a negative errno. The line generates the prototype below and the row
+ * of the dispatch table.
  */
 #pragma once
 #include "types.h"
@@ -24,4 +24,3 @@
 
 struct trapframe;
 void syscall_dispatch(struct trapframe *tf);
-const char *syscall_name(u64 number); /* "read", or NULL */

@@ -38,8 +38,7 @@ extern struct taskq *system_taskq; /* general; one kernel thread, may sleep */
  */
 extern struct taskq *reaper_taskq;
 
-struct taskq *taskq_create(const char *name);
-void taskq_destroy(struct taskq *q); /* drains first */
+struct taskq *taskq_create(const char *name); /* for good */
 void task_init(struct task *t, void (*fn)(void *), void *arg);
 /* Queue t; false when it already was. Origin = current thread (in an interrupt: the kernel). */
 bool task_add(struct taskq *q, struct task *t);

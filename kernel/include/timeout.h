@@ -1,6 +1,6 @@
 /*
  * Time and timeouts. Time is the hart's time counter (ticks, 10 MHz); wall time is time since boot
- * plus an offset read from the RTC at boot.
+ * plus an offset (opt/rtc, opt/settime).
  *
  * A timeout calls a function once, later: TIMEOUT_IRQ from the timer interrupt (no sleeping),
  * TIMEOUT_THREAD from a kernel thread (sleeping allowed), on behalf of the thread that armed it
@@ -9,6 +9,7 @@
 #pragma once
 #include "types.h"
 #include "list.h"
+#include "optional.h"
 #include "taskq.h"
 
 #define TICKS_PER_SEC 10000000UL
@@ -19,27 +20,12 @@ static inline u64 ns_to_ticks(u64 ns)
     return (ns + NS_PER_TICK - 1) / NS_PER_TICK;
 }
 
-u64 time_now(void);        /* ticks since boot */
-u64 time_boot_ticks(void); /* read_time() at boot */
-u64 time_now_ns(void);     /* CLOCK_MONOTONIC */
-u64 time_wall_ns(void);    /* CLOCK_REALTIME */
+u64 time_now(void);     /* ticks since boot */
+u64 time_now_ns(void);  /* CLOCK_MONOTONIC */
+u64 time_wall_ns(void); /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
-
-/*
- * The next expiry of a periodic timer that was due at when: in phase, and at least a millisecond
- * ahead if the interval is shorter, so that no program can keep a hart in its timer interrupt.
- * *expired gets the number of periods until then, at least 1.
- */
-#define TIMER_PERIOD_MIN (TICKS_PER_SEC / 1000)
-static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
-{
-    u64 soonest = MAX(time_now() + 1, when + MIN(interval, TIMER_PERIOD_MIN));
-
-    if (interval < TIMER_PERIOD_MIN)
-        soonest = MAX(soonest, time_now() + TIMER_PERIOD_MIN);
-    *expired = (soonest - when + interval - 1) / interval;
-    return when + *expired * interval;
-}
+/* opt/rtc: sets the wall time, before there are drivers. Without it that is the time since boot. */
+OPTIONAL(CONFIG_RTC, void, rtc_read, (void))
 
 enum timeout_kind { TIMEOUT_IRQ, TIMEOUT_THREAD };
 

@@ -136,28 +136,13 @@ int fdt_find_compatible(int prev, const char *s)
     return -1;
 }
 
-/* A path of full node names, e.g. "/chosen" or "/cpus/cpu@0". */
-int fdt_find_path(const char *path)
+int fdt_find_child_of_root(const char *name)
 {
-    int node = fdt_next_node(-1, NULL), depth = 1, wanted = 1;
-    while (*path == '/')
-        path++;
-    while (*path && node >= 0) {
-        size_t n = 0;
-        while (path[n] && path[n] != '/')
-            n++;
-        wanted++;
-        do {
-            node = fdt_next_node(node, &depth);
-            if (node < 0 || depth < wanted)
-                return -1;
-        } while (depth != wanted || strncmp(fdt_node_name(node), path, n) != 0 ||
-                 fdt_node_name(node)[n] != 0);
-        path += n;
-        while (*path == '/')
-            path++;
-    }
-    return node;
+    int depth = 0;
+    for (int node = fdt_next_node(-1, &depth); node >= 0; node = fdt_next_node(node, &depth))
+        if (depth == 2 && strcmp(fdt_node_name(node), name) == 0)
+            return node;
+    return -1;
 }
 
 bool fdt_reg(int node, int n, u64 *addr, u64 *size)

@@ -10,9 +10,9 @@ struct sink {
 };
 
 struct spec {
-    bool left, zero, plus, alt;
-    int width, precision; /* precision -1 = not given */
-    int longs;            /* 0 int, 1 or more: 64 bits */
+    bool left, zero;
+    int width, precision; /* precision of a string; -1 = not given */
+    bool is_long;         /* 64 bits */
 };
 
 static void put(struct sink *out, char c)
@@ -22,72 +22,49 @@ static void put(struct sink *out, char c)
     out->length++;
 }
 
-static void put_padded(struct sink *out, const struct spec *sp, const char *prefix,
-                       const char *body, int n, bool zero)
+static void put_padding(struct sink *out, int n, char c)
 {
-    int prefix_len = (int)strlen(prefix);
-    int pad = sp->width - n - prefix_len;
-    if (!sp->left && !zero)
-        for (; pad > 0; pad--)
-            put(out, ' ');
+    for (; n > 0; n--)
+        put(out, c);
+}
+
+static void put_padded(struct sink *out, const struct spec *sp, const char *prefix,
+                       const char *body, int n)
+{
+    int pad = sp->width - n - (int)strlen(prefix);
+    if (!sp->left && !sp->zero)
+        put_padding(out, pad, ' ');
     for (; *prefix; prefix++)
         put(out, *prefix);
-    if (!sp->left && zero)
-        for (; pad > 0; pad--)
-            put(out, '0');
+    if (!sp->left && sp->zero)
+        put_padding(out, pad, '0');
     for (int i = 0; i < n; i++)
         put(out, body[i]);
-    for (; pad > 0; pad--)
-        put(out, ' ');
+    if (sp->left)
+        put_padding(out, pad, ' ');
 }
 
-static void put_number(struct sink *out, const struct spec *sp, u64 value, u64 base, bool negative,
-                       const char *digits, const char *prefix)
+static void put_number(struct sink *out, const struct spec *sp, const char *prefix, u64 value,
+                       u64 base)
 {
-    char text[72];
+    char text[20]; /* 2^64 - 1 in decimal */
     int n = 0;
-    int wanted = sp->precision < 0 ? 1 : sp->precision;
-    while (value || n < wanted) {
-        if (n == 70)
-            break;
-        text[70 - ++n] = digits[value % base];
-        value /= base;
-    }
-    put_padded(out, sp,
-               negative   ? "-"
-               : sp->plus ? "+"
-                          : prefix,
-               text + 70 - n, n, sp->zero && sp->precision < 0);
+    do
+        text[sizeof(text) - ++n] = "0123456789abcdef"[value % base];
+    while (value /= base);
+    put_padded(out, sp, prefix, text + sizeof(text) - n, n);
 }
 
-static const char *parse_spec(const char *f, struct spec *sp, va_list *ap)
+static const char *parse_spec(const char *f, struct spec *sp)
 {
     *sp = (struct spec){.precision = -1};
-    for (;; f++) {
-        if (*f == '-')
-            sp->left = true;
-        else if (*f == '0')
-            sp->zero = true;
-        else if (*f == '+')
-            sp->plus = true;
-        else if (*f == '#')
-            sp->alt = true;
-        else
-            break;
-    }
-    if (*f == '*')
-        sp->width = va_arg(*ap, int), f++;
-    else
-        sp->width = (int)strtou64(f, &f, 10);
-    if (*f == '.') {
-        f++;
-        if (*f == '*')
-            sp->precision = va_arg(*ap, int), f++;
-        else
-            sp->precision = (int)strtou64(f, &f, 10);
-    }
-    for (; *f == 'l' || *f == 'z' || *f == 'h'; f++)
-        sp->longs += *f != 'h';
+    for (; *f == '-' || *f == '0'; f++)
+        *(*f == '-' ? &sp->left : &sp->zero) = true;
+    sp->width = (int)strtou64(f, &f, 10);
+    if (*f == '.')
+        sp->precision = (int)strtou64(f + 1, &f, 10);
+    for (; *f == 'l' || *f == 'z'; f++)
+        sp->is_long = true;
     return f;
 }
 
@@ -96,38 +73,27 @@ static void put_string(struct sink *out, const struct spec *sp, const char *s)
     if (!s)
         s = "(null)";
     size_t n = sp->precision >= 0 ? strnlen(s, (size_t)sp->precision) : strlen(s);
-    put_padded(out, sp, "", s, (int)n, false);
+    put_padded(out, sp, "", s, (int)n);
 }
 
 static void convert(struct sink *out, char kind, const struct spec *sp, va_list *ap)
 {
-    static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
-    u64 value;
+    i64 number;
     switch (kind) {
     case 'd':
-    case 'i': {
-        i64 v = sp->longs ? va_arg(*ap, i64) : va_arg(*ap, int);
-        put_number(out, sp, v < 0 ? -(u64)v : (u64)v, 10, v < 0, lower, "");
+        number = sp->is_long ? va_arg(*ap, i64) : va_arg(*ap, int);
+        put_number(out, sp, number < 0 ? "-" : "", number < 0 ? -(u64)number : (u64)number, 10);
         return;
-    }
     case 'u':
     case 'x':
-    case 'X':
-    case 'o':
-        value = sp->longs ? va_arg(*ap, u64) : va_arg(*ap, u32);
-        put_number(out, sp, value,
-                   kind == 'u'   ? 10
-                   : kind == 'o' ? 8
-                                 : 16,
-                   false, kind == 'X' ? upper : lower,
-                   sp->alt && value && kind != 'u' ? (kind == 'o' ? "0" : "0x") : "");
+        put_number(out, sp, "", sp->is_long ? va_arg(*ap, u64) : va_arg(*ap, u32),
+                   kind == 'u' ? 10 : 16);
         return;
     case 'p':
-        value = va_arg(*ap, u64);
-        put_number(out, sp, value, 16, false, lower, "0x");
+        put_number(out, sp, "0x", va_arg(*ap, u64), 16);
         return;
     case 'c':
-        put_padded(out, sp, "", (char[]){(char)va_arg(*ap, int)}, 1, false);
+        put_padded(out, sp, "", (char[]){(char)va_arg(*ap, int)}, 1);
         return;
     case 's':
         put_string(out, sp, va_arg(*ap, const char *));
@@ -148,7 +114,7 @@ int kvsnprintf(char *buf, size_t size, const char *fmt, va_list args)
             continue;
         }
         struct spec sp;
-        f = parse_spec(f + 1, &sp, &ap);
+        f = parse_spec(f + 1, &sp);
         if (!*f)
             break;
         convert(&out, *f, &sp, &ap);

@@ -93,7 +93,7 @@ static void populate(struct vm *vm, va_t start, va_t end)
 static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file,
                        u64 offset)
 {
-    if (vm->reserved + len > curproc->rlimits[RLIMIT_AS].cur)
+    if (vm->reserved + len > rlimit_get(RLIMIT_AS))
         return -ENOMEM;
     long at = choose_address(vm, addr, len, flags);
     if (at < 0)
@@ -214,7 +214,7 @@ long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot)
 static bool brk_grow(struct vm *vm, va_t from, va_t to)
 {
     if (to > USER_MMAP_TOP || !vma_range_free(vm, from, to) ||
-        to - vm->brk_start > curproc->rlimits[RLIMIT_DATA].cur)
+        to - vm->brk_start > rlimit_get(RLIMIT_DATA))
         return false;
     struct vma *vma = vma_new(vm, from, to, VM_READ | VM_WRITE, VMA_HEAP);
     if (vma)

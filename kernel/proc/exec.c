@@ -59,23 +59,19 @@ static int find_image(char *path, size_t path_size, struct exec_strings *s, stru
 }
 
 /* /proc reads these fields under proc_lock; the old references are dropped outside of it. */
-static void take_identity(struct proc *p, struct vm *vm, struct file *exe, const char *path,
-                          const char *display)
+static void take_identity(struct proc *p, struct vm *vm, struct file *exe, const char *display)
 {
     const char *base = strrchr(display, '/');
-    char *old_path = p->exe_path, *new_path = kstrdup(path);
     spin_lock(&proc_lock);
     struct vm *old_vm = p->vm;
     struct file *old_exe = p->exe;
     strlcpy(p->comm, base ? base + 1 : display, sizeof(p->comm));
     strlcpy(current->name, p->comm, sizeof(current->name));
-    p->exe_path = new_path;
     p->exe = file_get(exe);
     p->vm = vm;
     vm_activate(vm);
     proc_tell(p, PROC_EXECUTED, 0);
     spin_unlock(&proc_lock);
-    kfree(old_path);
     file_put(old_exe);
     if (old_vm)
         vm_put(old_vm);
@@ -96,14 +92,14 @@ static void reset_thread(u64 entry, va_t sp)
     irq_pop_off();
     current->clear_tid = 0;
     current->robust_list = 0;
-    current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
+    altstack_disable(current);
 }
 
 /* Past the point of no return. */
 static void commit(struct proc *p, struct vm *vm, struct image *img, struct exec_spares *mine,
-                   const char *path, const char *display, u64 entry, va_t sp)
+                   const char *display, u64 entry, va_t sp)
 {
-    take_identity(p, vm, img->file, path, display);
+    take_identity(p, vm, img->file, display);
     exec_leave_old(p, mine);
     reset_thread(entry, sp);
     vfork_release(p);
@@ -131,7 +127,7 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
         return error;
     }
     vm->brk_start = vm->brk = img->base ? USER_PIE_BASE + (1UL << 34) : img->end;
-    commit(curproc, vm, img, &mine, path, display, entry, sp);
+    commit(curproc, vm, img, &mine, display, entry, sp);
     return 0;
 }
 

@@ -55,12 +55,6 @@ void proc_discard(struct proc *p)
     proc_put(p);
 }
 
-void vfork_release(struct proc *p)
-{
-    atomic_store(&p->vfork_done, true);
-    wake_up(&p->vfork_wait);
-}
-
 /* Wakes pthread_join and waiters of robust mutexes, while the address space is still there. */
 static void release_user_state(struct thread *t)
 {
@@ -69,20 +63,6 @@ static void release_user_state(struct thread *t)
     if (t->clear_tid && t->proc->vm && put_user(t->clear_tid, zero) == 0)
         futex_wake_addr(t->clear_tid, 1);
     t->clear_tid = 0;
-}
-
-static void fill_child_info(siginfo_t *info, const struct proc *p)
-{
-    int status = p->wait_status;
-    memset(info, 0, sizeof(*info));
-    info->si_signo = SIGCHLD;
-    bool killed = status & 0x7f;
-    info->si_code = !killed ? CLD_EXITED : status & 0x80 ? CLD_DUMPED : CLD_KILLED;
-    info->kill.pid = p->pid;
-    info->kill.uid = p->uid;
-    info->kill.status = killed ? status & 0x7f : status >> 8 & 0xff;
-    info->kill.utime = (long)(p->utime / (TICKS_PER_SEC / 100));
-    info->kill.stime = (long)(p->stime / (TICKS_PER_SEC / 100));
 }
 
 /* proc_lock held. True if the parent does not wait for its children: nobody would reap p. */
@@ -102,8 +82,7 @@ static void reparent_children(struct proc *p)
         c->parent = init_proc;
         c->exit_signal = SIGCHLD;
         list_push_back(&init_proc->children, &c->sibling);
-        if (c->pdeath_signal)
-            signal_send_proc_locked(c, c->pdeath_signal, NULL);
+        signal_orphan(c);
         if (c->state == PROC_ZOMBIE)
             wake_up(&init_proc->child_wait);
     }
@@ -115,7 +94,7 @@ void proc_unlink(struct proc *p)
     list_remove(&p->sibling);
     list_remove(&p->in_all);
     p->parent = NULL;
-    p->tty = NULL; /* tty_hangup no longer finds it */
+    tty_forget(p);
 }
 
 static __noreturn void init_died(int wait_status)
@@ -136,15 +115,14 @@ static void become_zombie(struct proc *p)
     signal_flush(&p->sigqueue);
     if (p->exit_signal) {
         siginfo_t info;
-        fill_child_info(&info, p);
+        siginfo_child(&info, p);
         reap = parent_ignores(p);
-        info.si_signo = p->exit_signal;
         signal_send_proc_locked(p->parent, p->exit_signal, &info);
     }
     p->state = PROC_ZOMBIE;
     p->sigacts = NULL;
     proc_tell(p, PROC_EXITED, p->wait_status);
-    wake_up(&p->end_wait);
+    pidfd_tell_end(p);
     thread_unlink(current);
     wake_up(&p->parent->child_wait);
     if (reap)

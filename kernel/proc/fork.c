@@ -16,19 +16,11 @@
 /* Fills in a new process; on failure the caller frees the parts that were made (abandon). */
 static int copy_process(struct proc *child, struct proc *parent, u64 flags)
 {
-    child->uid = parent->uid, child->euid = parent->euid, child->suid = parent->suid;
-    child->gid = parent->gid, child->egid = parent->egid, child->sgid = parent->sgid;
-    child->ngroups = parent->ngroups;
-    memcpy(child->groups, parent->groups, sizeof(child->groups));
-    memcpy(child->rlimits, parent->rlimits, sizeof(child->rlimits));
     memcpy(child->comm, parent->comm, sizeof(child->comm));
-    child->no_new_privs = parent->no_new_privs;
-    child->dumpable = parent->dumpable;
     /* A sibling has its creator's exit signal; a number above NSIG means that none is sent. */
     child->exit_signal = flags & CLONE_PARENT ? parent->exit_signal : (int)(flags & CLONE_CSIGNAL);
     if (child->exit_signal > NSIG)
         child->exit_signal = 0;
-    child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
     child->exe = BUG(fork_exe_file) ? parent->exe : parent->exe ? file_get(parent->exe) : NULL;
     child->sigacts =
         flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts) : sigacts_copy(parent->sigacts);
@@ -64,8 +56,7 @@ static void copy_thread(struct thread *child, const struct clone_request *rq)
     child->blocked = current->blocked;
     child->allowed_harts = current->allowed_harts;
     sched_inherit(child, current);
-    if (!(rq->flags & CLONE_VM) || rq->flags & CLONE_VFORK)
-        child->altstack = current->altstack;
+    altstack_copy(child, rq->flags);
     if (rq->flags & CLONE_CHILD_CLEARTID)
         child->clear_tid = rq->child_tid;
 }
@@ -92,34 +83,24 @@ static int publish(struct proc *p, struct thread *t, u64 flags)
 {
     struct proc *parent = curproc;
     spin_lock(&proc_lock);
-    int error = 0;
-    if (current->exiting || (p == parent && parent->group_exit))
-        error = -EAGAIN;
-    else if ((u64)proc_count_user(parent->uid) >= parent->rlimits[RLIMIT_NPROC].cur)
-        error = -EAGAIN;
-    if (error) {
+    if (current->exiting || (p == parent && parent->group_exit) || !rlimit_allows_thread()) {
         spin_unlock(&proc_lock);
-        return error;
+        return -EAGAIN;
     }
     t->tid = pid_alloc();
     if (p != parent) {
         p->pid = t->tid;
         p->pgid = parent->pgid;
         p->sid = parent->sid;
-        p->tty = parent->tty;
+        for (const struct proc_part *part = __proc_parts_start; part < __proc_parts_end; part++)
+            if (part->copy)
+                part->copy(p, parent);
         proc_link(p, flags & CLONE_PARENT ? parent->parent : parent);
         proc_tell(parent, PROC_FORKED, p->pid);
     }
     thread_link(t);
     spin_unlock(&proc_lock);
     return 0;
-}
-
-/* The child runs in our address space until it execs or exits; a fatal signal ends the wait. */
-static void wait_vfork(struct proc *child)
-{
-    wait_event_killable(&child->vfork_wait, atomic_load(&child->vfork_done));
-    proc_put(child);
 }
 
 static void put_tids(const struct clone_request *rq, struct thread *t)
@@ -174,8 +155,10 @@ long do_clone(const struct clone_request *rq)
     put_tids(rq, t);
     kcov_thread_start(t, current);
     sched_start(t);
-    if (vfork)
-        wait_vfork(p);
+    if (vfork) {
+        vfork_wait(p);
+        proc_put(p);
+    }
     return tid;
 }
 

@@ -157,13 +157,6 @@ void init_start(void)
     p->files = files_new();
     p->fs = fsctx_new();
     p->sigacts = sigacts_new();
-    for (int i = 0; i < RLIM_COUNT; i++)
-        p->rlimits[i] = (struct rlimit64){RLIM_INFINITY, RLIM_INFINITY};
-    p->rlimits[RLIMIT_STACK].cur = USER_STACK_MAX;
-    p->rlimits[RLIMIT_NOFILE] = (struct rlimit64){1024, 4096};
-    p->rlimits[RLIMIT_NPROC] = (struct rlimit64){512, 512};
-    p->rlimits[RLIMIT_CORE].cur = 0;
-    p->rlimits[RLIMIT_NICE] = p->rlimits[RLIMIT_RTPRIO] = (struct rlimit64){0, 0};
     strlcpy(p->comm, "init", sizeof(p->comm));
     t->kthread_fn = init_main;
     spin_lock(&proc_lock);

@@ -11,12 +11,12 @@ void thread_link(struct thread *t); /* locked */
 void thread_unlink(struct thread *t);
 struct proc *proc_alloc(void);
 void proc_link(struct proc *p, struct proc *parent); /* locked */
-int proc_count_user(u32 uid);                        /* locked */
+extern struct list all_procs;                        /* (proc_lock) by in_all */
+extern const struct proc_part __proc_parts_start[], __proc_parts_end[];
 
 /* exit.c */
 void proc_unlink(struct proc *p);      /* locked */
 void proc_discard(struct proc *p);     /* one that was never linked */
-void vfork_release(struct proc *p);    /* lets the parent return from vfork */
 void proc_kill_others(struct proc *p); /* locked; all threads but the current one */
 
 /* fork.c */
@@ -51,8 +51,13 @@ struct sigqueued {
 OPTIONAL(CONFIG_SIGINFO, void, signal_flush, (struct list *queue))
 /* -EAGAIN: a real-time signal. */
 OPTIONAL(CONFIG_SIGINFO, int, siginfo_add, (struct list *queue, int sig, const siginfo_t *info), 0)
-/* Fills info from the oldest record of sig; true: another one is left. */
-OPTIONAL(CONFIG_SIGINFO, bool, siginfo_take, (struct list *queue, int sig, siginfo_t *info), false)
+/* Fills info from the oldest record of sig in a queue of p; true: another one is left. */
+OPTIONAL(CONFIG_SIGINFO, bool, siginfo_take,
+         (struct proc *p, struct list *queue, int sig, siginfo_t *info), false)
+/* Fill info: from the current process, by a fault of its own, and at the end of a child. */
+OPTIONAL(CONFIG_SIGINFO, void, siginfo_user, (siginfo_t *info, int sig, int code))
+OPTIONAL(CONFIG_SIGINFO, void, siginfo_fault, (siginfo_t *info, int sig, int code, u64 addr))
+OPTIONAL(CONFIG_SIGINFO, void, siginfo_child, (siginfo_t *info, const struct proc *child))
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 /* Removes and returns the next pending signal of a set, or 0. Locked. */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
@@ -73,7 +78,6 @@ static inline bool may_handle(const struct k_sigaction *act)
     return HAS_OPTION(CONFIG_HANDLERS) || act->handler == SIG_DFL || act->handler == SIG_IGN;
 }
 
-void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
 /* sys_signal.c: what kill and tgkill do with a siginfo. tgid -1: of any process. */
 long kill_one(int pid, int sig, const siginfo_t *info);
 long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info);
@@ -97,7 +101,19 @@ static inline void signal_side_effects(struct proc *p, int sig)
             thread_continue(t);
 }
 #endif
-/* opt/pidfd: a descriptor of p, whose number is stored at to; or -errno. */
+/* opt/exec */
+/* Until the child executes a program or exits, or a fatal signal comes. */
+OPTIONAL(CONFIG_EXEC, void, vfork_wait, (struct proc *child))
+/* Lets the parent return from vfork. */
+OPTIONAL(CONFIG_EXEC, void, vfork_release, (struct proc *p))
+/* opt/handlers */
+OPTIONAL(CONFIG_HANDLERS, void, altstack_disable, (struct thread *t))
+OPTIONAL(CONFIG_HANDLERS, void, altstack_copy, (struct thread *child, u64 clone_flags))
+/* opt/system. Locked: the parent of child has ended. */
+OPTIONAL(CONFIG_SYSTEM, void, signal_orphan, (struct proc *child))
+/* opt/pidfd */
+OPTIONAL(CONFIG_PIDFD, void, pidfd_tell_end, (struct proc *p))
+/* A descriptor of p, whose number is stored at to; or -errno. */
 OPTIONAL(CONFIG_PIDFD, long, pidfd_begin, (struct proc *p, va_t to), -EINVAL)
 
 /* opt/futex */
@@ -126,11 +142,10 @@ OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_ns, (int id, u64 *ns), -EINVAL)
 OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_sleep, (int id, u64 ns, bool absolute, u64 *left),
          -EINVAL)
 /* opt/itimer, opt/timers */
-OPTIONAL(CONFIG_ITIMER, void, itimer_init, (struct proc *p))
 OPTIONAL(CONFIG_ITIMER, void, itimer_stop, (struct proc *p))
 /* At exec and exit; may sleep. */
 OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timers_delete, (struct proc *p))
-/* Locked. */
+/* Locked; by opt/siginfo. */
 OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timer_delivered, (struct proc *p, siginfo_t *info))
 bool clock_is_real_time(int clock); /* false: a clock of CPU time, or no clock */
 /* Ticks since boot at which a wait on this clock ends. */

@@ -17,7 +17,7 @@ struct spinlock proc_lock = SPINLOCK_INIT("proc");
 struct proc kernel_proc;
 struct proc *init_proc;
 
-static struct list all_procs = LIST_INIT(all_procs);
+struct list all_procs = LIST_INIT(all_procs);
 static struct list all_threads = LIST_INIT(all_threads);
 static int last_pid = 1; /* 1 is init's */
 static u64 next_proc_id = 1;
@@ -31,22 +31,17 @@ static void init_fields(struct proc *p)
     list_init(&p->threads);
     list_init(&p->sigqueue);
     waitq_init(&p->child_wait);
-    waitq_init(&p->vfork_wait);
     waitq_init(&p->thread_wait);
     waitq_init(&p->sig_wait);
-    waitq_init(&p->end_wait);
-    list_init(&p->watchers);
-    list_init(&p->timers);
-    mutex_init(&p->timer_lock, "timers");
-    p->dumpable = 1;
+    for (const struct proc_part *part = __proc_parts_start; part < __proc_parts_end; part++)
+        if (part->init)
+            part->init(p);
 }
 
 void proc_init(void)
 {
     init_fields(&kernel_proc);
     strlcpy(kernel_proc.comm, "kernel", sizeof(kernel_proc.comm));
-    for (int i = 0; i < RLIM_COUNT; i++)
-        kernel_proc.rlimits[i] = (struct rlimit64){~0UL, ~0UL};
 }
 
 struct proc *proc_find(int pid)
@@ -71,14 +66,6 @@ static bool pid_in_use(int pid)
         return true;
     list_for_each(p, &all_procs, struct proc, in_all)
         if (p->pid == pid || p->pgid == pid || p->sid == pid)
-            return true;
-    return false;
-}
-
-bool group_exists(int pgid)
-{
-    list_for_each(p, &all_procs, struct proc, in_all)
-        if (p->pgid == pgid)
             return true;
     return false;
 }
@@ -113,8 +100,6 @@ struct proc *proc_alloc(void)
         return NULL;
     init_fields(p);
     p->id = atomic_add(&next_proc_id, 1);
-    p->start_time = time_now();
-    itimer_init(p);
     p->exit_signal = SIGCHLD;
     return p;
 }
@@ -139,7 +124,6 @@ void proc_put(struct proc *p)
         return;
     BUG_NOTE(signalfd_epoll, !list_empty(&p->sig_wait.waiters));
     signal_flush(&p->sigqueue);
-    kfree(p->exe_path);
     kfree(p);
 }
 
@@ -159,19 +143,4 @@ void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg)
         if (!fn(t, arg))
             break;
     spin_unlock(&proc_lock);
-}
-
-u64 rlimit_get(int which)
-{
-    return curproc->rlimits[which].cur;
-}
-
-/* Threads of a user, and zombies as one each, for RLIMIT_NPROC; proc_lock held. */
-int proc_count_user(u32 uid)
-{
-    int n = 0;
-    list_for_each(p, &all_procs, struct proc, in_all)
-        if (p->uid == uid)
-            n += p->nthreads ? p->nthreads : 1;
-    return n;
 }

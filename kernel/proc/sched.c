@@ -154,7 +154,6 @@ void schedule(void)
     u64 now = read_time();
     cpu->need_resched = false;
     cpu->slice_timer = ~0UL;
-    account_switch(prev, now);
     if (prev->state == THREAD_RUNNABLE && prev != cpu->idle) {
         list_push_back(&run_queue, &prev->run_link);
         if (!may_run(prev, cpu)) /* its affinity has changed */
@@ -163,7 +162,7 @@ void schedule(void)
         prev->slept_since = now;
     }
     struct thread *next = pick_next(cpu);
-    next->run_since = now;
+    account_switch(prev, next, now);
     next->slice_end = now + sched_slice(next);
     if (next != cpu->idle && !list_empty(&run_queue)) {
         cpu->slice_timer = next->slice_end;
@@ -172,8 +171,6 @@ void schedule(void)
     if (next == prev) {
         spin_unlock(&sched_lock);
     } else {
-        /* As on Linux, a yield is involuntary: the thread could have gone on. */
-        prev->switches[prev->state == THREAD_RUNNABLE]++;
         bool intena = cpu->intena;
         prev = context_switch(prev, next);
         this_cpu()->intena = intena;

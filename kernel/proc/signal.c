@@ -93,14 +93,6 @@ int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
     return error;
 }
 
-int signal_send_proc(struct proc *p, int sig, const siginfo_t *info)
-{
-    spin_lock(&proc_lock);
-    int error = signal_send_proc_locked(p, sig, info);
-    spin_unlock(&proc_lock);
-    return error;
-}
-
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info)
 {
     int error = 0;
@@ -130,10 +122,7 @@ void signal_fault(int sig, int code, u64 addr)
 {
     siginfo_t info;
     bool kills;
-    memset(&info, 0, sizeof(info));
-    info.si_signo = sig;
-    info.si_code = code;
-    info.fault.addr = addr;
+    siginfo_fault(&info, sig, code, addr);
     spin_lock(&proc_lock);
     struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
     if (a->handler == SIG_IGN || current->blocked & SIGBIT(sig)) {
@@ -168,15 +157,6 @@ static int lowest(sigset_t set)
     return set ? __builtin_ctzl(set) + 1 : 0;
 }
 
-static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *info)
-{
-    memset(info, 0, sizeof(*info));
-    info->si_signo = sig;
-    info->si_code = SI_KERNEL;
-    if (!siginfo_take(queue, sig, info))
-        *pending &= ~SIGBIT(sig);
-}
-
 /*
  * The order within set: SIGKILL, then faults (they belong to the interrupted instruction), then the
  * lowest number.
@@ -190,29 +170,8 @@ int signal_take(struct thread *t, sigset_t set, siginfo_t *info)
         sig = lowest((t->pending | t->proc->pending) & set);
     if (!sig)
         return 0;
-    if (t->pending & SIGBIT(sig))
-        dequeue(&t->pending, &t->sigqueue, sig, info);
-    else
-        dequeue(&t->proc->pending, &t->proc->sigqueue, sig, info);
-    if (info->si_code == SI_TIMER)
-        posix_timer_delivered(t->proc, info);
+    bool is_own = t->pending & SIGBIT(sig);
+    if (!siginfo_take(t->proc, is_own ? &t->sigqueue : &t->proc->sigqueue, sig, info))
+        *(is_own ? &t->pending : &t->proc->pending) &= ~SIGBIT(sig);
     return sig;
-}
-
-void signal_mask_begin(sigset_t mask)
-{
-    spin_lock(&proc_lock);
-    current->saved_blocked = current->blocked;
-    current->blocked = mask & ~UNBLOCKABLE;
-    current->restore_blocked = true;
-    spin_unlock(&proc_lock);
-}
-
-void signal_mask_end(void)
-{
-    spin_lock(&proc_lock);
-    if (current->restore_blocked)
-        current->blocked = current->saved_blocked;
-    current->restore_blocked = false;
-    spin_unlock(&proc_lock);
 }

@@ -2,7 +2,6 @@
  * Signal system calls: dispositions, masks, sending, waiting.
  */
 #include "abi/errno.h"
-#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -50,18 +49,6 @@ long sys_rt_sigprocmask(u64 how, u64 set_addr, u64 old_addr, u64 size)
     return old_addr ? put_user(old_addr, old) : 0;
 }
 
-void signal_user_info(siginfo_t *info, int sig, int code)
-{
-    if (BUG(tkill_siginfo_leak) && code == SI_TKILL)
-        BUG_NOTE(tkill_siginfo_leak, 1);
-    else
-        memset(info, 0, sizeof(*info));
-    info->si_signo = sig;
-    info->si_code = code;
-    info->kill.pid = curproc->pid;
-    info->kill.uid = curproc->uid;
-}
-
 long kill_one(int pid, int sig, const siginfo_t *info)
 {
     spin_lock(&proc_lock);
@@ -79,7 +66,7 @@ long sys_kill(u64 pid_arg, u64 sig)
     siginfo_t info;
     if (sig > NSIG)
         return -EINVAL;
-    signal_user_info(&info, (int)sig, SI_USER);
+    siginfo_user(&info, (int)sig, SI_USER);
     if (pid > 0)
         return kill_one(pid, (int)sig, &info);
     return kill_group(pid, (int)sig, &info);
@@ -103,13 +90,13 @@ long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)
 long sys_tkill(u64 tid, u64 sig)
 {
     siginfo_t info;
-    signal_user_info(&info, (int)sig, SI_TKILL);
+    siginfo_user(&info, (int)sig, SI_TKILL);
     return send_to_thread(-1, (int)tid, (int)sig, &info);
 }
 
 long sys_tgkill(u64 tgid, u64 tid, u64 sig)
 {
     siginfo_t info;
-    signal_user_info(&info, (int)sig, SI_TKILL);
+    siginfo_user(&info, (int)sig, SI_TKILL);
     return (int)tgid <= 0 ? -EINVAL : send_to_thread((int)tgid, (int)tid, (int)sig, &info);
 }

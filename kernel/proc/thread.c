@@ -30,7 +30,7 @@ struct thread *thread_alloc(struct proc *p, const char *name)
     t->id = atomic_add(&next_id, 1);
     t->state = THREAD_NEW;
     t->allowed_harts = ~0UL;
-    t->altstack.flags = SS_DISABLE;
+    altstack_disable(t);
     list_init(&t->run_link);
     list_init(&t->in_proc);
     list_init(&t->in_all);

@@ -20,30 +20,19 @@ static bool matches(const struct proc *child, const struct wait_request *rq)
     return rq->options & WALL || clone_child == !!(rq->options & WCLONE);
 }
 
-void wait_describe(struct wait_result *out, const struct proc *child, int status, int code)
+void wait_describe(struct wait_result *out, const struct proc *child, int status)
 {
-    *out = (struct wait_result){.pid = child->pid,
-                                .status = status,
-                                .code = code,
-                                .uid = child->uid,
-                                .utime = child->utime + child->cutime,
-                                .stime = child->stime + child->cstime,
-                                .switches = {child->switches[0] + child->cswitches[0],
-                                             child->switches[1] + child->cswitches[1]}};
+    *out = (struct wait_result){.pid = child->pid, .status = status, .uid = child->uid};
+    usage_get(out, child);
 }
 
 /* proc_lock held. Takes a wanted event of child; *reaped: the caller has to unlink child. */
 static bool take_event(struct proc *child, const struct wait_request *rq, struct wait_result *out,
                        bool *reaped)
 {
-    bool keep = rq->options & WNOWAIT;
     if (child->state == PROC_ZOMBIE && rq->options & WEXITED) {
-        int st = child->wait_status;
-        wait_describe(out, child, st,
-                      !(st & 0x7f) ? CLD_EXITED
-                      : st & 0x80  ? CLD_DUMPED
-                                   : CLD_KILLED);
-        *reaped = !keep;
+        wait_describe(out, child, child->wait_status);
+        *reaped = !(rq->options & WNOWAIT);
         return true;
     }
     return take_stop(child, rq, out);
@@ -52,10 +41,10 @@ static bool take_event(struct proc *child, const struct wait_request *rq, struct
 /* 1 with an event in *out; 0 if no child that matches has one; -ECHILD if no child matches. */
 static long poll_children(const struct wait_request *rq, struct wait_result *out)
 {
-    struct proc *me = curproc, *gone = NULL;
+    struct proc *gone = NULL;
     long result = -ECHILD;
     spin_lock(&proc_lock);
-    list_for_each(child, &me->children, struct proc, sibling) {
+    list_for_each(child, &curproc->children, struct proc, sibling) {
         bool reaped = false;
         if (!matches(child, rq))
             continue;
@@ -64,10 +53,7 @@ static long poll_children(const struct wait_request *rq, struct wait_result *out
             continue;
         result = 1;
         if (reaped) {
-            me->cutime += out->utime;
-            me->cstime += out->stime;
-            me->cswitches[0] += out->switches[0];
-            me->cswitches[1] += out->switches[1];
+            usage_keep(out);
             gone = child;
             proc_unlink(child);
         }

@@ -18,7 +18,6 @@ struct taskq {
     struct waitq idle; /* barriers wait here */
     u64 tickets;       /* (lock) the last one given to a task */
     u64 running;       /* (lock) the ticket of the running task, or 0 */
-    bool stopping;
     struct thread *thread;
 };
 
@@ -124,18 +123,13 @@ static void taskq_thread(void *arg)
     struct taskq *q = arg;
     struct task task;
     for (;;) {
-        bool found = false;
-        wait_event(&q->work, (found = take(q, &task)) || q->stopping);
-        if (!found)
-            break;
+        wait_event(&q->work, take(q, &task));
         task_run(&task, false);
         spin_lock(&q->lock);
         q->running = 0;
         spin_unlock(&q->lock);
         wake_up(&q->idle);
     }
-    q->thread = NULL;
-    wake_up(&q->idle);
 }
 
 struct taskq *taskq_create(const char *name)
@@ -172,18 +166,6 @@ void taskq_barrier(struct taskq *q)
     u64 last = atomic_load(&q->tickets);
     KASSERT(current != q->thread); /* a task would wait for itself */
     wait_event(&q->idle, has_passed(q, last));
-}
-
-void taskq_destroy(struct taskq *q)
-{
-    taskq_barrier(q);
-    q->stopping = true;
-    wake_up(&q->work);
-    wait_event(&q->idle, !atomic_load(&q->thread));
-    /* The thread ends with a wake_up, which holds this lock: wait until it has released it. */
-    spin_lock(&q->idle.lock);
-    spin_unlock(&q->idle.lock);
-    kfree(q);
 }
 
 void taskq_init(void)

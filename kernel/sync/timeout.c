@@ -5,7 +5,6 @@
  * meanwhile, so cancelling one entry never delays another.
  */
 #include "timeout.h"
-#include "fdt.h"
 #include "irq.h"
 #include "kcov.h"
 #include "klib.h"
@@ -23,11 +22,6 @@ u64 time_now(void)
     return read_time() - boot_ticks;
 }
 
-u64 time_boot_ticks(void)
-{
-    return boot_ticks;
-}
-
 u64 time_now_ns(void)
 {
     return time_now() * NS_PER_TICK;
@@ -43,21 +37,10 @@ void time_set_wall_ns(u64 ns)
     wall_offset_ns = (i64)(ns - time_now_ns());
 }
 
-/* Goldfish RTC: low word first, which latches the high one; nanoseconds since 1970. */
-static void read_rtc(void)
-{
-    u64 pa;
-    int node = fdt_find_compatible(-1, "google,goldfish-rtc");
-    if (node < 0 || !fdt_reg(node, 0, &pa, NULL))
-        return;
-    u64 low = mmio_read32(pa_to_va(pa)), high = mmio_read32(pa_to_va(pa + 4));
-    time_set_wall_ns(high << 32 | low);
-}
-
 void timeout_init(void)
 {
     boot_ticks = read_time();
-    read_rtc();
+    rtc_read();
 }
 
 void timeout_start_thread(void)

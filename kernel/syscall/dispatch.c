@@ -1,13 +1,12 @@
 /*
  * System-call dispatch: a7 is the number, a0..a5 the arguments, a0 the result (Linux/riscv64). The
- * table, the argument counts and the names come from syscalls.def.
+ * table and the argument counts come from syscalls.def.
  */
 #include "syscall.h"
 #include "abi/errno.h"
 #include "kcov.h"
 #include "klib.h"
 #include "proc.h"
-#include "riscv.h"
 #include "trap.h"
 
 /* One adapter per call passes as many registers as the call takes. */
@@ -27,48 +26,30 @@
 #include "syscall/syscalls.def"
 #undef SYSCALL
 
-struct syscall {
-    long (*call)(const struct trapframe *tf);
-    const char *name;
-};
-
-static const struct syscall syscalls[] = {
-#define SYSCALL(number, name, argc) [number] = {call_##name, #name},
+static long (*const syscalls[])(const struct trapframe *tf) = {
+#define SYSCALL(number, name, argc) [number] = call_##name,
 #include "syscall/syscalls.def"
 #undef SYSCALL
 };
-
-const char *syscall_name(u64 number)
-{
-    return number < ARRAY_LEN(syscalls) ? syscalls[number].name : NULL;
-}
 
 static bool is_restart(long result)
 {
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* Adds the time since the thread last entered or left the kernel to utime or stime. */
-__nocov static void account_side(u64 *side)
-{
-    u64 now = read_time(), used = now - current->run_since;
-    current->run_since = now; /* first: an interrupt in between then counts no time twice */
-    *side += used;
-}
-
 void syscall_dispatch(struct trapframe *tf)
 {
     u64 number = tf->a7;
     long result = -ENOSYS;
-    account_side(&current->utime);
+    account_syscall(true);
     tf->orig_a0 = tf->a0;
     tf->syscall = number;
     kcov_syscall_enter(&current->kcov, number);
-    if (number < ARRAY_LEN(syscalls) && syscalls[number].call)
-        result = syscalls[number].call(tf);
+    if (number < ARRAY_LEN(syscalls) && syscalls[number])
+        result = syscalls[number](tf);
     kcov_syscall_leave(&current->kcov);
     tf->a0 = (u64)result;
     if (!is_restart(result))
         tf->syscall = ~0UL; /* otherwise signal_deliver() decides what the program sees */
-    account_side(&current->stime);
+    account_syscall(false);
 }

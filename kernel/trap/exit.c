@@ -25,7 +25,7 @@ static bool has_work(const struct trapframe *tf)
 
     if (was_interrupt)
         kcov_irq_enter();
-    bool has = signal_pending(current) || current->exiting || current->restore_blocked ||
+    bool has = signal_pending(current) || current->exiting || signal_mask_is_borrowed() ||
                tf->syscall != ~0UL || curproc->state != PROC_RUNNING;
     if (was_interrupt)
         kcov_irq_leave();

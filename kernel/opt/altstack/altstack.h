@@ -1,6 +1,7 @@
 /* altstack.h: the alternate stack for handlers of signals. */
 #pragma once
 
+#include "opt/altstack/flags.h"
 #include "proc.h"
 
 /* The alternate stack of the current thread, whose stack pointer is sp */

@@ -10,6 +10,16 @@
 
 #define UNCHANGED ((u32) - 1)
 
+static void copy_credentials(struct proc *child, const struct proc *parent)
+{
+    child->uid = parent->uid, child->euid = parent->euid, child->suid = parent->suid;
+    child->gid = parent->gid, child->egid = parent->egid, child->sgid = parent->sgid;
+    child->ngroups = parent->ngroups;
+    memcpy(child->groups, parent->groups, sizeof(child->groups));
+}
+
+PROC_PART(credentials) = {.copy = copy_credentials};
+
 static bool is_one_of(u32 id, u32 a, u32 b, u32 c)
 {
     return id == UNCHANGED || id == a || id == b || id == c;

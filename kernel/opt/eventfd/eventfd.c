@@ -7,6 +7,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
+#include "period.h"
 #include "poll.h"
 #include "proc.h"
 #include "syscall.h"

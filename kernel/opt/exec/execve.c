@@ -67,10 +67,13 @@ void exec_give_up(struct exec_spares *mine)
  */
 void exec_leave_old(struct proc *p, struct exec_spares *mine)
 {
-    if (files_unshare(&p->files, mine->files))
-        signal_send_proc(p, SIGKILL, NULL);
-    else
+    if (files_unshare(&p->files, mine->files)) {
+        spin_lock(&proc_lock);
+        signal_send_proc_locked(p, SIGKILL, NULL);
+        spin_unlock(&proc_lock);
+    } else {
         files_close_on_exec(p->files);
+    }
     sigacts_exec(p, mine->sigacts);
     posix_timers_delete(p);
     p->execed = true;

@@ -26,6 +26,10 @@ struct user_context {
     u64 quad_pad[32]; /* the union is as large as the Q extension's state */
 } __attribute__((aligned(16)));
 
+#define SA_RESTART   0x10000000UL
+#define SA_NODEFER   0x40000000UL
+#define SA_RESETHAND 0x80000000UL
+
 struct signal_frame {
     siginfo_t info;
     struct user_context uc;
@@ -60,6 +64,18 @@ static va_t frame_address(const struct k_sigaction *act, const struct trapframe 
     return ALIGN_DOWN(altstack_for(act, tf->sp) - sizeof(struct signal_frame), 16);
 }
 
+void altstack_disable(struct thread *t)
+{
+    t->altstack = (struct sigaltstack){.flags = SS_DISABLE};
+}
+
+/* A new thread of the same address space has no alternate stack, or both would use one. */
+void altstack_copy(struct thread *child, u64 clone_flags)
+{
+    if (!(clone_flags & CLONE_VM) || clone_flags & CLONE_VFORK)
+        child->altstack = current->altstack;
+}
+
 static sigset_t mask_to_save(void)
 {
     return current->restore_blocked ? current->saved_blocked : current->blocked;
@@ -79,7 +95,7 @@ static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *
     if (copyout(at, &frame, sizeof(frame)))
         return false;
     if (current->altstack.flags & SS_AUTODISARM) /* until sigreturn sets the saved one */
-        current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
+        altstack_disable(current);
     tf->ra = USER_TRAMPOLINE;
     tf->sp = at;
     tf->epc = act->handler;

@@ -5,6 +5,7 @@
 #include "boot.h"
 #include "klib.h"
 #include "proc.h"
+#include "riscv.h"
 #include "timeout.h"
 
 static struct timeout watch;
@@ -12,7 +13,7 @@ static struct timeout watch;
 static bool check(struct thread *t, void *arg)
 {
     u64 limit = *(u64 *)arg;
-    u64 asleep = (time_now() - (t->slept_since - time_boot_ticks())) / TICKS_PER_SEC;
+    u64 asleep = (read_time() - t->slept_since) / TICKS_PER_SEC;
     if (t->state != THREAD_SLEEPING || t->proc == &kernel_proc || t->on_cpu || asleep < limit)
         return true;
     kprintf("INFO: task %s:%d blocked for more than %lu seconds\n", t->name, t->tid, asleep);

@@ -83,7 +83,7 @@ static struct hwprobe_pair probe(i64 key)
         pair.value = USER_TOP;
         break;
     case KEY_TIME_CSR_FREQ:
-        pair.value = fdt_prop_u32(fdt_find_path("/cpus"), "timebase-frequency", 0);
+        pair.value = fdt_prop_u32(fdt_find_child_of_root("cpus"), "timebase-frequency", 0);
         break;
     default:
         pair.key = -1;

@@ -6,6 +6,7 @@
 #include "klib.h"
 #include "opt/cpuclock/cpuclock.h"
 #include "opt/cpuclock/rusage.h"
+#include "period.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"
@@ -25,7 +26,9 @@ static void real_fires(void *arg)
     u64 interval = it->interval, expired;
     if (interval)
         timeout_set(&it->timeout, timeout_advance(it->timeout.when, interval, &expired));
-    signal_send_proc(p, SIGALRM, NULL);
+    spin_lock(&proc_lock);
+    signal_send_proc_locked(p, SIGALRM, NULL);
+    spin_unlock(&proc_lock);
 }
 
 static void look_later(struct itimer *it, u64 left)
@@ -58,12 +61,15 @@ static void prof_fires(void *arg)
     cpu_fires(arg, PROF);
 }
 
-void itimer_init(struct proc *p)
+static void itimer_init(struct proc *p)
 {
     static void (*const fires[KINDS])(void *) = {real_fires, virtual_fires, prof_fires};
     for (int i = 0; i < KINDS; i++)
         timeout_init_entry(&p->itimers[i].timeout, TIMEOUT_IRQ, fires[i], p);
+    mutex_init(&p->itimer_lock, "itimers");
 }
+
+PROC_PART(itimer) = {.init = itimer_init};
 
 static void stop(struct itimer *it)
 {
@@ -129,10 +135,10 @@ long sys_setitimer(u64 which, u64 new_addr, u64 old_addr)
         return -EFAULT;
     if (!timeval_ok(&new.value) || !timeval_ok(&new.interval))
         return -EINVAL;
-    mutex_lock(&curproc->timer_lock);
+    mutex_lock(&curproc->itimer_lock);
     get_setting((int)which, &old);
     set((int)which, timeval_ticks(&new.value), timeval_ticks(&new.interval));
-    mutex_unlock(&curproc->timer_lock);
+    mutex_unlock(&curproc->itimer_lock);
     return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
 }
 

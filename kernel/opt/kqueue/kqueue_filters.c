@@ -10,6 +10,7 @@
 #include "klib.h"
 #include "opt/notify/watches.h"
 #include "opt/poll/wait.h"
+#include "period.h"
 
 #define MAX_NESTS 8
 

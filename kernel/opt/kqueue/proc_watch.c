@@ -38,3 +38,10 @@ void proc_tell(struct proc *p, enum proc_event what, i64 data)
     list_for_each(w, &p->watchers, struct proc_watch, link)
         w->event(w, what, data);
 }
+
+static void init_watchers(struct proc *p)
+{
+    list_init(&p->watchers);
+}
+
+PROC_PART(kqueue) = {.init = init_watchers};

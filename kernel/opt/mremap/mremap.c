@@ -87,7 +87,7 @@ static long remap_locked(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32
         return -EFAULT;
     if (new_len > old_len && vma->flags & VMA_DEVICE)
         return -EFAULT;
-    if (new_len > old_len && vm->reserved + new_len - old_len > curproc->rlimits[RLIMIT_AS].cur)
+    if (new_len > old_len && vm->reserved + new_len - old_len > rlimit_get(RLIMIT_AS))
         return -ENOMEM;
     if (flags & MREMAP_FIXED) {
         long error = prepare_target(vm, addr, old_len, to, new_len);

@@ -99,7 +99,7 @@ long sys_pidfd_send_signal(u64 fd, u64 sig, u64 info_addr, u64 flags)
     if (error)
         return error;
     if (!info_addr)
-        signal_user_info(&info, (int)sig, SI_USER);
+        siginfo_user(&info, (int)sig, SI_USER);
     else if (copyin(&info, info_addr, sizeof(info)))
         error = -EFAULT;
     else
@@ -145,3 +145,15 @@ long pidfd_begin(struct proc *p, va_t to)
     }
     return fd;
 }
+
+void pidfd_tell_end(struct proc *p)
+{
+    wake_up(&p->end_wait);
+}
+
+static void init_end_wait(struct proc *p)
+{
+    waitq_init(&p->end_wait);
+}
+
+PROC_PART(pidfd) = {.init = init_end_wait};

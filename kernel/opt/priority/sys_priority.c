@@ -9,6 +9,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "klib.h"
+#include "opt/limits/numbers.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

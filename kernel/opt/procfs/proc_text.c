@@ -186,8 +186,8 @@ static void stat_pid(struct textbuf *t, struct proc *p)
     take_snapshot(p, &s);
     text_printf(t, "%d (%s) %c %d %d %d %lu %d 0 ", s.pid, s.comm, s.state, s.ppid, s.pgid, s.sid,
                 s.tty, s.tty_pgrp);
-    text_printf(t, "%lu 0 %lu 0 %lu %lu %lu %lu ", p->minflt, p->majflt, to_hz(s.utime),
-                to_hz(s.stime), to_hz(s.cutime), to_hz(s.cstime));
+    text_printf(t, "%lu 0 %lu 0 %lu %lu %lu %lu ", p->minflt, 0UL, to_hz(s.utime), to_hz(s.stime),
+                to_hz(s.cutime), to_hz(s.cstime));
     text_printf(t, "%d %d %d 0 %lu %lu %lu ", s.rt_priority ? -1 - s.rt_priority : 20 + s.nice,
                 s.nice, s.threads, to_hz(s.start), s.pages * PAGE_SIZE, s.resident);
     text_printf(t,
@@ -385,3 +385,10 @@ const struct proc_row proc_pid_rows[] = {
     TEXT("statm", 0444, statm),         TEXT("status", 0444, status),
 };
 const u32 proc_pid_count = ARRAY_LEN(proc_pid_rows);
+
+static void note_start(struct proc *p)
+{
+    p->start_time = time_now();
+}
+
+PROC_PART(procfs) = {.init = note_start};

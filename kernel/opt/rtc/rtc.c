@@ -6,21 +6,37 @@
  */
 #include "abi/errno.h"
 #include "driver.h"
+#include "fdt.h"
+#include "memlayout.h"
 #include "riscv.h"
 #include "timeout.h"
 
 enum { TIME_LOW = 0x0, TIME_HIGH = 0x4 };
 
+static void take_time(volatile u8 *regs)
+{
+    u64 low = mmio_read32(regs + TIME_LOW), high = mmio_read32(regs + TIME_HIGH);
+
+    time_set_wall_ns(high << 32 | low);
+}
+
+/* At boot: files that the kernel makes before it probes drivers have the time too. */
+void rtc_read(void)
+{
+    u64 pa;
+    int node = fdt_find_compatible(-1, "google,goldfish-rtc");
+
+    if (node >= 0 && fdt_reg(node, 0, &pa, NULL))
+        take_time(pa_to_va(pa));
+}
+
 static int rtc_probe(struct device *dev)
 {
     volatile u8 *regs = dev_ioremap(dev, 0);
-    u64 low, high;
 
     if (!regs)
         return -EBUSY;
-    low = mmio_read32(regs + TIME_LOW);
-    high = mmio_read32(regs + TIME_HIGH);
-    time_set_wall_ns(high << 32 | low);
+    take_time(regs);
     return 0;
 }
 

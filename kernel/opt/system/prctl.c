@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
+#include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
 
@@ -14,6 +15,25 @@
 #define PR_SET_NO_NEW_PRIVS 38
 #define PR_GET_NO_NEW_PRIVS 39
 #define PR_GET_TID_ADDRESS  40
+
+static void init_attributes(struct proc *p)
+{
+    p->dumpable = 1;
+}
+
+static void copy_attributes(struct proc *child, const struct proc *parent)
+{
+    child->dumpable = parent->dumpable;
+    child->no_new_privs = parent->no_new_privs;
+}
+
+PROC_PART(attributes) = {.init = init_attributes, .copy = copy_attributes};
+
+void signal_orphan(struct proc *child)
+{
+    if (child->pdeath_signal)
+        signal_send_proc_locked(child, child->pdeath_signal, NULL);
+}
 
 long sys_prctl(u64 option, u64 a, u64 b, u64 c, u64 d)
 {

@@ -1,7 +1,17 @@
 /* groups.c: process groups and sessions (setpgid(2), setsid(2)). */
 #include "abi/errno.h"
 #include "proc.h"
+#include "proc/internal.h"
 #include "syscall.h"
+
+/* proc_lock held. */
+static bool group_exists(int pgid)
+{
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pgid == pgid)
+            return true;
+    return false;
+}
 
 long sys_getpgid(u64 pid)
 {
@@ -71,3 +81,10 @@ long sys_setsid(void)
     spin_unlock(&proc_lock);
     return result;
 }
+
+static void copy_groups(struct proc *child, const struct proc *parent)
+{
+    child->tty = parent->tty;
+}
+
+PROC_PART(terminal) = {.copy = copy_groups};

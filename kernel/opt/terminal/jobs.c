@@ -139,6 +139,11 @@ void tty_session_exit(struct proc *p)
     }
 }
 
+void tty_forget(struct proc *p)
+{
+    p->tty = NULL;
+}
+
 struct group_search {
     int pgid, sid;
     bool found;

@@ -7,12 +7,12 @@ bool take_stop(struct proc *child, const struct wait_request *rq, struct wait_re
     bool keep = rq->options & WNOWAIT;
 
     if (child->state == PROC_STOPPED && rq->options & WSTOPPED && !child->stop_reported) {
-        wait_describe(out, child, child->stop_signal << 8 | 0x7f, CLD_STOPPED);
+        wait_describe(out, child, child->stop_signal << 8 | 0x7f);
         child->stop_reported = !keep;
         return true;
     }
     if (child->continued && rq->options & WCONTINUED) {
-        wait_describe(out, child, 0xffff, CLD_CONTINUED);
+        wait_describe(out, child, 0xffff);
         child->continued = keep;
         return true;
     }

@@ -14,6 +14,7 @@
 #include "bugs.h"
 #include "klib.h"
 #include "opt/cpuclock/cpuclock.h"
+#include "period.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"
@@ -347,3 +348,11 @@ long sys_timer_delete(u64 id)
     mutex_unlock(&curproc->timer_lock);
     return t ? 0 : -EINVAL;
 }
+
+static void init_timers(struct proc *p)
+{
+    list_init(&p->timers);
+    mutex_init(&p->timer_lock, "timers");
+}
+
+PROC_PART(timers) = {.init = init_timers};

@@ -11,16 +11,27 @@
 
 size_t user_copy(void *dst, const void *src, size_t n); /* mm/uaccess.S: checks no address */
 
+/* The status is that of wait4(2): 0xffff for a child that continued. */
 static void fill_info(siginfo_t *info, const struct wait_result *r)
 {
+    int signal = r->status & 0x7f;
+
     info->si_signo = SIGCHLD;
-    info->si_code = r->code;
     info->kill.pid = r->pid;
     info->kill.uid = r->uid;
-    info->kill.status = r->code == CLD_EXITED      ? r->status >> 8 & 0xff
-                        : r->code == CLD_STOPPED   ? r->status >> 8
-                        : r->code == CLD_CONTINUED ? SIGCONT
-                                                   : r->status & 0x7f;
+    if (r->status == 0xffff) {
+        info->si_code = CLD_CONTINUED;
+        info->kill.status = SIGCONT;
+    } else if (signal == 0x7f) {
+        info->si_code = CLD_STOPPED;
+        info->kill.status = r->status >> 8;
+    } else if (signal) {
+        info->si_code = r->status & 0x80 ? CLD_DUMPED : CLD_KILLED;
+        info->kill.status = signal;
+    } else {
+        info->si_code = CLD_EXITED;
+        info->kill.status = r->status >> 8 & 0xff;
+    }
 }
 
 static long wait_info(const struct wait_request *rq, va_t info_addr, va_t rusage_addr)

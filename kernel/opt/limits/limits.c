@@ -1,8 +1,52 @@
-/* limits.c: getrlimit(2) and its relatives. */
+/* limits.c: the limits of processes, getrlimit(2) and its relatives. */
 #include "abi/errno.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "opt/limits/numbers.h"
 #include "proc.h"
+#include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+
+u64 rlimit_get(int which)
+{
+    return curproc->rlimits[which].cur;
+}
+
+/* Threads of a user, and zombies as one each. */
+static u64 count_threads(u32 uid)
+{
+    u64 n = 0;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->uid == uid)
+            n += p->nthreads ? (u64)p->nthreads : 1;
+    return n;
+}
+
+bool rlimit_allows_thread(void)
+{
+    return count_threads(curproc->uid) < rlimit_get(RLIMIT_NPROC);
+}
+
+static void init_limits(struct proc *p)
+{
+    for (int i = 0; i < RLIM_COUNT; i++)
+        p->rlimits[i] = (struct rlimit64){RLIM_INFINITY, RLIM_INFINITY};
+    if (p == &kernel_proc)
+        return;
+    p->rlimits[RLIMIT_STACK].cur = USER_STACK_MAX;
+    p->rlimits[RLIMIT_NOFILE] = (struct rlimit64){1024, 4096};
+    p->rlimits[RLIMIT_NPROC] = (struct rlimit64){512, 512};
+    p->rlimits[RLIMIT_CORE].cur = 0;
+    p->rlimits[RLIMIT_NICE] = p->rlimits[RLIMIT_RTPRIO] = (struct rlimit64){0, 0};
+}
+
+static void copy_limits(struct proc *child, const struct proc *parent)
+{
+    memcpy(child->rlimits, parent->rlimits, sizeof(child->rlimits));
+}
+
+PROC_PART(limits) = {.init = init_limits, .copy = copy_limits};
 
 static long set_limit(struct proc *p, int which, const struct rlimit64 *new)
 {
