@@ -9,7 +9,8 @@ import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/po
 import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
-const SEED = seedFromEnvironment(0x1a7c);
+const USUAL_SEED = 0x1a7c;
+const SEED = seedFromEnvironment(USUAL_SEED);
 const PROFILE = { steps: 40, rounds: 3, isPortable: false };
 const CSR_PROFILE = { ...PROFILE, hasCsrs: true };
 
@@ -70,15 +71,17 @@ const ALL_FAULTS = [
   ...CSR_FAULTS.map(fault => ({ name: fault[0], fault, profile: CSR_PROFILE })),
 ];
 
+// Some faults show in one program of thirty, so whether one is found within thirty is a fact about
+// the seed: KCOVBOX_SEED does not choose it here.
 describeOnce('the search finds', { timeout: 120_000 }, () => {
   test.each(ALL_FAULTS)('$name', ({ fault, profile }) => {
-    const found = findFault(fault, profile, SEED + 5000, 30);
+    const found = findFault(fault, profile, USUAL_SEED + 5000, 30);
     console.log(`found by program ${found}`);
     expect(found).toBeGreaterThanOrEqual(0);
   });
 
   test('nothing without a fault, with the slow reference', () => {
     const [, , policy, , reference] = FAULTS.find(([, , , , slow]) => slow?.units !== undefined)!;
-    expect(findFault(['none', [], policy, 1, reference!], PROFILE, SEED + 5000, 2)).toBe(-1);
+    expect(findFault(['none', [], policy, 1, reference!], PROFILE, USUAL_SEED + 5000, 2)).toBe(-1);
   });
 });
