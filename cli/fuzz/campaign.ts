@@ -12,7 +12,7 @@ import { UserError } from '../io/fail.ts';
 import { printJson, undoOf, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { pathWord } from '../io/shell-word.ts';
-import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
+import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { type GuestChoice, prepareChosen, textsFor } from './choose.ts';
 import {
   appendEpoch,
@@ -60,7 +60,8 @@ function configOf(options: RunOptions): CampaignConfig {
 const isOwnKernel = ({ device, driver, kernelSource }: RunOptions): boolean =>
   device !== undefined || driver !== undefined || kernelSource !== undefined;
 
-async function create(path: string, options: RunOptions): Promise<Stored> {
+/** Compiles all that a new campaign needs; the result writes its folder, without a wait in it. */
+async function prepare(path: string, options: RunOptions): Promise<() => Stored> {
   const hasThreads = options.schedule !== undefined;
   const config = configOf(options);
   const faultable = config.faults?.map(text => parseFaultChoice(text).device);
@@ -80,7 +81,8 @@ async function create(path: string, options: RunOptions): Promise<Stored> {
     ...(isOwnKernel(options) && { whole: true as const }),
   };
   const kernel = isOwnKernel(options) ? images.kernel : (images.loaded ?? images.kernel);
-  return createFolder(path, manifest, { kernel, initrd: images.initrd, devices }, textsFor(options));
+  const texts = textsFor(options);
+  return () => createFolder(path, manifest, { kernel, initrd: images.initrd, devices }, texts);
 }
 
 /** Options of `run` that may change when a campaign goes on; all others belong to it. */
@@ -133,10 +135,7 @@ export async function runCampaignIn(
 ): Promise<number> {
   const isOld = isCampaign(path);
   const { undo } = undoOf(path);
-  let stored = isOld ? reopen(path, given) : await create(path, options);
-  repairFolder(stored);
-  const pool = poolOf(stored, options.engine, options.jobs);
-  const line = progressLine({ logs: true });
+  const open = isOld ? () => reopen(path, given) : await prepare(path, options);
   let signal: EndingSignal | undefined;
   let stop: () => void = () => {};
   const stopped = new Promise<undefined>(resolve => {
@@ -146,38 +145,43 @@ export async function runCampaignIn(
     signal = which;
     stop();
   };
-  for (const which of ENDING_SIGNALS) process.on(which, onSignal);
-  const start = process.hrtime.bigint();
-  try {
-    const { state } = pool;
-    const recalled = await Promise.race([pool.recall(stored.epochs).then(() => true), stopped]);
-    const before = recalled ? progressOf(state).executions : 0;
-    while (recalled && !signal && progressOf(state).executions < options.executions) {
-      const corpus = state.corpus.length;
-      const epoch = await Promise.race([pool.epoch(), stopped]);
-      if (!epoch || signal) break;
-      stored = appendEpoch(stored, epoch, corpus);
-      const { executions, covered } = progressOf(state);
-      const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-      const rate = Math.round((executions - before) / seconds);
-      line.show(
-        `${executions} executions, ${rate}/s, ${covered} covered, ${state.corpus.length} programs, ` +
-          `${state.crashes.size} crashes`,
-      );
+  // The folder is written in here: one that a signal ends half-way is no campaign, and not empty.
+  return whileSignals(onSignal, async () => {
+    let stored = open();
+    repairFolder(stored);
+    const pool = poolOf(stored, options.engine, options.jobs);
+    const line = progressLine({ logs: true });
+    const start = process.hrtime.bigint();
+    try {
+      const { state } = pool;
+      const recalled = await Promise.race([pool.recall(stored.epochs).then(() => true), stopped]);
+      const before = recalled ? progressOf(state).executions : 0;
+      while (recalled && !signal && progressOf(state).executions < options.executions) {
+        const corpus = state.corpus.length;
+        const epoch = await Promise.race([pool.epoch(), stopped]);
+        if (!epoch || signal) break;
+        stored = appendEpoch(stored, epoch, corpus);
+        const { executions, covered } = progressOf(state);
+        const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+        const rate = Math.round((executions - before) / seconds);
+        line.show(
+          `${executions} executions, ${rate}/s, ${covered} covered, ${state.corpus.length} programs, ` +
+            `${state.crashes.size} crashes`,
+        );
+      }
+      line.clear();
+      finishFolder(stored);
+      if (!signal) writeTo('-', summary(stored));
+      else tell(interruption(stored, options.executions));
+    } catch (error) {
+      if (!isOld && isWithoutEpochs(path)) undo();
+      throw error;
+    } finally {
+      await pool.close();
     }
-    line.clear();
-    finishFolder(stored);
-    if (!signal) writeTo('-', summary(stored));
-    else tell(interruption(stored, options.executions));
-  } catch (error) {
-    if (!isOld && isWithoutEpochs(path)) undo();
-    throw error;
-  } finally {
-    for (const which of ENDING_SIGNALS) process.off(which, onSignal);
-    await pool.close();
-  }
-  if (signal) return SIGNAL_STATUS[signal];
-  return stored.epochs.some(({ crashes }) => crashes.length > 0) ? 1 : 0;
+    if (signal) return SIGNAL_STATUS[signal];
+    return stored.epochs.some(({ crashes }) => crashes.length > 0) ? 1 : 0;
+  });
 }
 
 /** Historical bugs, where the kernel has them. */

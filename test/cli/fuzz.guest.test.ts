@@ -163,6 +163,18 @@ describe('one campaign', () => {
     );
   });
 
+  // The journal is the first file of a new folder; the next ones take some tens of milliseconds.
+  test('ends in order at SIGINT while it writes its folder, and goes on', async () => {
+    const words = [COMMAND, 'fuzz', 'run', '-n', '1024', '-j', '1', 'begun'];
+    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+    const ended = once(child, 'close');
+    const journal = join(cwd, 'begun', 'epochs.jsonl');
+    while (!existsSync(journal)) await new Promise(r => setImmediate(r));
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(cli('run', '-n', '1024', '-j', '1', 'begun').status).toBe(0);
+  });
+
   test('verify repeats it, and names the first byte that differs', () => {
     expect(cli('verify', '--sample', '100%', 'one')).toMatchObject({
       status: 0,
