@@ -25,6 +25,7 @@ export { standardError, tell } from './standard-error.ts';
 export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';
 export { shortened, temporaryPath, unfinished } from './temporary.ts';
+export { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
 export { canLimit, forbiddenDirective } from './untrusted.ts';
 export { buildXv6, buildXv6Program, withRepro, type Xv6Images } from './xv6.ts';

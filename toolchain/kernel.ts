@@ -26,6 +26,7 @@ import { sha256OfParts } from './hash.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
 import { tell } from './standard-error.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 import { runTool } from './tools.ts';
 import { compileChecked, visibleOnly, withoutFolder } from './untrusted.ts';
 
@@ -133,7 +134,7 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
       } catch (error) {
         throw withoutFolder(error, tree);
       } finally {
-        rmSync(tree, { recursive: true, force: true });
+        removeTemporaryFolder(tree);
       }
       return [...read, ...own];
     }
@@ -335,7 +336,7 @@ const filesOf = (object: string, out: string): string[] =>
  * compiling one.
  */
 function makeTree(source: string, overlay: NonNullable<KernelOptions['overlay']>): string {
-  const tree = mkdtempSync(join(tmpdir(), 'kcovbox-kernel-'));
+  const tree = makeTemporaryFolder('kcovbox-kernel-');
   const paths = [...overlay.keys()].map(path => normalize(path));
   const fill = (folder: string): void => {
     for (const entry of readdirSync(join(source, folder), { withFileTypes: true })) {

@@ -1,7 +1,6 @@
 // Programs from sources that lie in memory, written by strangers: compiled in a folder that exists
 // for the compiler alone, of which it sees that folder and the headers of the guest.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, requireTool } from './compilers.ts';
@@ -10,6 +9,7 @@ import { parseDepfile } from './depfile.ts';
 import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
 import { type ProgramOptions, programFlags } from './program.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 import { requireGlibc } from './tools.ts';
 import { runLimited, withoutFolder } from './untrusted.ts';
 
@@ -37,7 +37,7 @@ export async function buildConfined(
   ].join('\0');
   const label = name.replace(/^.*\//, '').replace(/\.c$/, '');
   const product = await cached('program', key, { label, suffix: '.elf' }, async output => {
-    const folder = mkdtempSync(join(tmpdir(), 'kcovbox-lab-'));
+    const folder = makeTemporaryFolder('kcovbox-lab-');
     try {
       for (const [path, bytes] of sources) {
         makeFolders(dirname(join(folder, path)));
@@ -55,7 +55,7 @@ export async function buildConfined(
     } catch (error) {
       throw withoutFolder(error, folder);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeTemporaryFolder(folder);
     }
   });
   return product.path;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type CompileError, ToolchainError } from './errors.ts';
 import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { systemMessage } from './system-errors.ts';
+import { removeTemporaryFolders } from './temporary-folder.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
 const childProcess = () =>
@@ -51,7 +52,9 @@ function onFatal(signal: NodeJS.Signals): void {
   endTools(signal);
   for (const name of FATAL) process.off(name, onFatal);
   // With no handler left this is what the signal would have done; with one, that handler decides.
-  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  if (process.listenerCount(signal) > 0) return;
+  removeTemporaryFolders();
+  process.kill(process.pid, signal);
 }
 
 const onExit = (): void => endTools('SIGTERM');
