@@ -23,7 +23,7 @@ export interface Figures {
   readonly evicted: number;
 }
 
-/** More than any of them needs. */
+/** More than any of them needs; a program of the user's may need more. */
 const BUDGET = 30_000_000_000;
 const STEP = 1_000_000;
 
@@ -53,6 +53,7 @@ export async function figuresOf(work: SystemWork): Promise<Figures> {
     const { kind } = machine.run(STEP);
     if (!begin && /^begin/m.test(text)) begin = place();
     if (kind !== 'budget') break;
+    await new Promise(done => setImmediate(done)); // signals are received
   }
   if (!begin || !/^end /m.test(text)) {
     const last = text.trim().split('\n').at(-1) || 'no output';
