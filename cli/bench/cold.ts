@@ -2,12 +2,18 @@
 // the exit status, including Node's start. QEMU runs the same kernel and program with the same RAM.
 // A second table does the same for a Linux distribution's kernel, if it has been fetched. Runs
 // alternate; everything is built and cached before.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allInMemory } from '../../host/guest.ts';
-import { packageRoot, systemMessage, which, writeCpio } from '../../toolchain/index.ts';
+import {
+  makeTemporaryFolder,
+  packageRoot,
+  removeTemporaryFolder,
+  systemMessage,
+  which,
+  writeCpio,
+} from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { shellWord } from '../io/shell-word.ts';
 import { prepareGuest } from '../run/guest.ts';
@@ -22,16 +28,41 @@ export interface Sample {
   readonly cpu: number;
 }
 
-/** Times one command. `TIMEFORMAT` is bash's; its clock has milliseconds. */
-export function time(command: readonly string[]): Sample {
+/**
+ * Times one command, which ends with this process. `TIMEFORMAT` is bash's; its clock has
+ * milliseconds.
+ */
+export async function time(command: readonly string[]): Promise<Sample> {
   const line = `TIMEFORMAT='%R %U %S'; time ${command.map(shellWord).join(' ')} </dev/null >/dev/null 2>&1`;
   // Node parses these certificates at each start, which takes as long as the rest of it.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const { stderr, status, error } = spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
-  if (error) throw new UserError(`bench --cold needs bash: ${systemMessage(error)}`);
+  const { stderr, status } = await ended(line, env);
   if (status !== 0) throw new UserError(`${command[0]} ended with status ${status}`);
   const [wall = Number.NaN, user = 0, system = 0] = stderr.trim().split(' ').map(Number);
   return { wall, cpu: user + system };
+}
+
+function ended(line: string, env: NodeJS.ProcessEnv): Promise<{ stderr: string; status: number | null }> {
+  return new Promise((resolve, reject) => {
+    // In a group of its own, so that one signal ends the shell and the command.
+    const child = spawn('bash', ['-c', line], { stdio: ['ignore', 'ignore', 'pipe'], env, detached: true });
+    const kill = (): void => {
+      try {
+        process.kill(-child.pid!, 'SIGKILL');
+      } catch {} // it has just ended
+    };
+    process.once('exit', kill);
+    let stderr = '';
+    child.stderr.on('data', chunk => (stderr += chunk));
+    child.on('error', error => {
+      process.off('exit', kill);
+      reject(new UserError(`bench --cold needs bash: ${systemMessage(error)}`));
+    });
+    child.on('close', status => {
+      process.off('exit', kill);
+      resolve({ stderr, status });
+    });
+  });
 }
 
 export const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
@@ -42,11 +73,11 @@ interface Run {
 }
 
 /** Alternates the runs and makes a table; the last line compares the first two. */
-function compare(runs: readonly Run[], rounds: number): string {
+async function compare(runs: readonly Run[], rounds: number): Promise<string> {
   const samples = new Map(runs.map(({ name }) => [name, [] as Sample[]]));
-  for (const { command } of runs) time(command);
+  for (const { command } of runs) await time(command);
   for (let round = 0; round < rounds; round++)
-    for (const { name, command } of runs) samples.get(name)!.push(time(command));
+    for (const { name, command } of runs) samples.get(name)!.push(await time(command));
   const column = (of: readonly Sample[], pick: (s: Sample) => number): string =>
     `${median(of.map(pick)).toFixed(3)} (${Math.min(...of.map(pick)).toFixed(3)})`.padStart(18);
   const rows = [...samples].map(
@@ -82,11 +113,11 @@ async function coldHello(dir: string, rounds: number): Promise<string> {
     { name: 'qemu', command: qemu(guest.kernelPath, initrd, guest.append) },
     { name: 'node -e 0', command: [process.execPath, '-e', '0'] },
   ];
-  return `boot and ${PROGRAM}:\n${compare(runs, rounds)}`;
+  return `boot and ${PROGRAM}:\n${await compare(runs, rounds)}`;
 }
 
 /** Debian's kernel, from the first instruction to a user program that turns the machine off. */
-function coldLinux(dir: string, rounds: number): string {
+async function coldLinux(dir: string, rounds: number): Promise<string> {
   const guests = join(packageRoot(), '.cache', 'guests');
   const [kernel, busybox] = [join(guests, 'linux', 'Image'), join(guests, 'bin', 'busybox')];
   if (!existsSync(kernel) || !existsSync(busybox))
@@ -104,16 +135,16 @@ function coldLinux(dir: string, rounds: number): string {
     { name: 'kcovbox boot', command: ours },
     { name: 'qemu', command: theirs },
   ];
-  return `Debian's Linux to its first user program:\n${compare(runs, rounds)}`;
+  return `Debian's Linux to its first user program:\n${await compare(runs, rounds)}`;
 }
 
 /** The tables as text. */
 export async function benchCold(rounds: number): Promise<string> {
   if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor prints the command`);
-  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cold-'));
+  const dir = makeTemporaryFolder('kcovbox-cold-');
   try {
-    return `${await coldHello(dir, rounds)}\n\n${coldLinux(dir, rounds)}`;
+    return `${await coldHello(dir, rounds)}\n\n${await coldLinux(dir, rounds)}`;
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    removeTemporaryFolder(dir);
   }
 }

@@ -52,7 +52,7 @@ const AXES: readonly Axis[] = [
 export type CurveProgress = (done: number, total: number, what: string) => void;
 
 /** Measures all sizes in turn, `rounds` times. */
-export function runCurves(rounds: number, progress?: CurveProgress): readonly Curve[] {
+export async function runCurves(rounds: number, progress?: CurveProgress): Promise<readonly Curve[]> {
   const samples = new Map<string, number[]>();
   const total = (rounds + 1) * AXES.reduce((sum, axis) => sum + axis.sizes.length, 0);
   let done = 0;
@@ -62,7 +62,7 @@ export function runCurves(rounds: number, progress?: CurveProgress): readonly Cu
       for (const size of axis.sizes) {
         progress?.(done++, total, `${size} ${axis.unit}`);
         const kcovbox = join(packageRoot(), 'bin', 'kcovbox.cjs');
-        const sample: Sample = time([process.execPath, kcovbox, 'run', ...axis.args(size)]);
+        const sample: Sample = await time([process.execPath, kcovbox, 'run', ...axis.args(size)]);
         const key = `${axis.name} ${size}`;
         if (round >= 0) samples.set(key, [...(samples.get(key) ?? []), sample.cpu]);
       }

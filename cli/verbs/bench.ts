@@ -20,7 +20,7 @@ import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
-import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
+import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
@@ -111,13 +111,12 @@ async function interruptible<T>(work: Promise<T>, partial: () => void): Promise<
     tell('kcovbox: bench: interrupted; the results above are those so far\n');
     process.exit(SIGNAL_STATUS[signal]);
   };
-  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
-  try {
-    return await work;
-  } finally {
-    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
-  }
+  return whileSignals(onSignal, () => work);
 }
+
+/** A measurement that has no results before its end: a signal ends the command with its status. */
+const untilSignal = <T>(work: () => Promise<T>): Promise<T> =>
+  whileSignals(signal => process.exit(SIGNAL_STATUS[signal]), work);
 
 /** Writes the outputs of a measurement; the table, where none of them is standard output. */
 function show(table: string, flags: BenchFlags, texts: { json?: object; svg?: () => string }): void {
@@ -192,7 +191,7 @@ export function register(program: Command): void {
       for (const path of [json, svg]) checkOutput(path);
       refuseUnused(options);
       if (options.cold) {
-        console.log(await benchCold(options.rounds));
+        console.log(await untilSignal(() => benchCold(options.rounds)));
         return;
       }
       if (from !== undefined) {
@@ -209,7 +208,7 @@ export function register(program: Command): void {
       }
       if (options.curves) {
         const { progress, stop } = progressBar();
-        const curves = runCurves(options.rounds, progress);
+        const curves = await untilSignal(() => runCurves(options.rounds, progress));
         stop();
         show(curvesTable(curves), options, { json: curves });
         return;

@@ -44,6 +44,24 @@ test.skipIf(!which('taskset'))('Ctrl-C shows the rows so far, and leaves no engi
   expect(out!()).toContain('medians of at most 50, both');
 });
 
+test('SIGTERM in --curves ends the run that is measured, too', async () => {
+  const words = ['bench', '--curves', '-r', '1'];
+  const child = spawn(process.execPath, [join(ROOT, 'bin', 'kcovbox.cjs'), ...words]);
+  const ended = once(child, 'close'); // also of its children's copies of the pipes
+  const runs = (): string[] =>
+    spawnSync('ps', ['-o', 'pid=', '--ppid', `${child.pid}`], { encoding: 'utf8' })
+      .stdout.trim()
+      .split(/\s+/)
+      .filter(Boolean);
+  while (runs().length === 0) await new Promise(done => setTimeout(done, 10));
+  const [run] = runs();
+  child.kill('SIGTERM');
+  expect((await ended)[0]).toBe(143);
+  // By itself it takes longer than this. Nobody may have asked for its status yet.
+  await new Promise(done => setTimeout(done, 100));
+  expect(spawnSync('ps', ['-o', 'stat=', '-p', run!], { encoding: 'utf8' }).stdout).toMatch(/^(Z.*\n)?$/);
+});
+
 test('a folder that is no checkout is refused in one line', () => {
   const { stderr, status } = bench('--against', tmpdir(), 'patch');
   expect(status).toBe(125);
