@@ -34,16 +34,19 @@ void *resource_new(struct device *dev, u64 bytes, void (*release)(struct resourc
 
 struct binding *binding_new(void);
 void binding_end(struct device *dev); /* steps 3 and 4 of a removal, or of a probe that failed */
-void binding_wake(struct binding *b); /* wakes all queues of dev_waitq */
 
 struct device *device_list(void);
-void devices_retry(void); /* (driver_lock) probes deferred devices again */
 /* All need driver_lock. */
 int device_probe(struct device *dev, const struct driver_row *row);
 int probe_any(struct device *dev);                    /* with the first driver that matches */
 int device_release(struct device *dev, bool is_lost); /* from its driver */
 struct device *device_find(const struct bus *bus, const char *name);
 /* opt/hotplug */
+/* (driver_lock) Probes deferred devices again. */
+OPTIONAL(CONFIG_HOTPLUG, void, devices_retry, (void))
+OPTIONAL(CONFIG_HOTPLUG, int, queue_wake_at_end, (struct device *dev, struct waitq *queue), 0)
+/* Wakes all queues of dev_waitq. */
+OPTIONAL(CONFIG_HOTPLUG, void, binding_wake, (struct binding *b))
 /* Once, before dev_lost. */
 OPTIONAL(CONFIG_HOTPLUG, void, device_may_go, (struct device *dev))
 /* Puts operations in front of *ops that answer -ENODEV when the device has gone. */

@@ -9,7 +9,6 @@
 #include "fdt.h"
 #include "klib.h"
 #include "memlayout.h"
-#include "poll.h"
 #include "riscv.h"
 
 struct binding *binding_new(void)
@@ -170,34 +169,10 @@ u64 dma_addr(const void *buf)
     return va_to_pa(buf);
 }
 
-/* A memory resource, released last: pollers of open files hang on the queue. */
-struct queue {
-    struct resource r;
-    struct waitq *queue;
-};
-
-static void free_queue(struct resource *r)
-{
-    kfree(container_of(r, struct queue, r));
-}
-
 int dev_waitq(struct device *dev, struct waitq *queue)
 {
-    struct queue *q = resource_new(dev, sizeof(*q), free_queue, true);
-
-    if (!q)
-        return -ENOMEM;
-    q->queue = queue;
     waitq_init(queue);
-    return 0;
-}
-
-void binding_wake(struct binding *b)
-{
-    list_for_each(r, &b->memory, struct resource, link)
-        if (r->release == free_queue)
-            wake_up_events(container_of(r, struct queue, r)->queue,
-                           POLLIN | POLLOUT | POLLERR | POLLHUP);
+    return queue_wake_at_end(dev, queue);
 }
 
 struct managed_task {

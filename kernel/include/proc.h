@@ -244,15 +244,12 @@ struct proc *proc_find(int pid);     /* proc_lock held */
 struct thread *thread_find(int tid); /* proc_lock held */
 struct proc *proc_get(struct proc *p);
 void proc_put(struct proc *p);
-void proc_for_each(bool (*fn)(struct proc *p, void *arg), void *arg); /* under proc_lock */
 void proc_init(void);
 void init_start(void); /* the first user process */
 
 /* exit.c: do not return */
 __noreturn void thread_exit(int status);
 __noreturn void proc_exit_group(int wait_status);
-
-void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* under proc_lock */
 
 /* exec.c */
 int exec_load(const char *path, char *const *argv, char *const *envp);

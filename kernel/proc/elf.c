@@ -28,15 +28,6 @@ static bool segment_ok(const struct elf_phdr *ph)
            ((ph->vaddr ^ ph->offset) & PAGE_MASK) == 0;
 }
 
-static int read_interp(struct image *img, const struct elf_phdr *ph)
-{
-    if (ph->filesz < 2 || ph->filesz > sizeof(img->interp))
-        return -ENOEXEC;
-    if (file_read_at(img->file, img->interp, ph->filesz, (i64)ph->offset) != (i64)ph->filesz)
-        return -ENOEXEC;
-    return img->interp[ph->filesz - 1] ? -ENOEXEC : 0;
-}
-
 int image_read(struct file *file, struct image *img)
 {
     memset(img, 0, sizeof(*img));

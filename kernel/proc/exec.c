@@ -1,7 +1,6 @@
 /*
  * Starting a program: the new address space is built before the calling process leaves its old
- * program (opt/exec), so an error leaves the caller as it was. Scripts ("#!") run their
- * interpreter, up to four deep.
+ * program (opt/exec), so an error leaves the caller as it was.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -13,8 +12,6 @@
 #include "proc/internal.h"
 #include "riscv.h"
 #include "syscall.h"
-
-#define SCRIPT_DEPTH_MAX 4
 
 int open_program(const char *path, struct file **out)
 {
@@ -39,23 +36,12 @@ static int add_string(struct exec_strings *s, const char *text)
     return 0;
 }
 
-/* Opens path, following scripts, and reads the headers of the program. */
-static int find_image(char *path, size_t path_size, struct exec_strings *s, struct image *img)
+/* Opens path and reads the headers of the program. */
+int find_image(const char *path, struct image *img)
 {
-    for (int depth = 0; depth <= SCRIPT_DEPTH_MAX; depth++) {
-        struct file *file;
-        int error = open_program(path, &file);
-        if (error)
-            return error;
-        error = image_read(file, img);
-        if (error != -ENOEXEC)
-            return error;
-        error = script_parse(file, path, path_size, s);
-        image_drop(img);
-        if (error)
-            return error;
-    }
-    return -ELOOP;
+    struct file *file;
+    int error = open_program(path, &file);
+    return error ? error : image_read(file, img);
 }
 
 /* /proc reads these fields under proc_lock; the old references are dropped outside of it. */
@@ -108,13 +94,13 @@ static void commit(struct proc *p, struct vm *vm, struct image *img, struct exec
 static int build_and_commit(struct image *img, const char *path, const char *display,
                             const struct exec_strings *s)
 {
-    u64 interp_base, entry;
     va_t sp = 0;
     struct exec_spares mine = {0};
     struct vm *vm = vm_new();
     if (!vm)
         return -ENOMEM;
     int error = image_map(img, vm, USER_PIE_BASE);
+    u64 interp_base = 0, entry = img->entry;
     if (!error)
         error = map_interp(img, vm, &interp_base, &entry);
     if (!error)
@@ -138,7 +124,9 @@ int exec_with(const char *path, struct exec_strings *s)
         return -ENOMEM;
     strlcpy(real, path, PATH_LEN_MAX);
     struct image *img = kzalloc(sizeof(*img));
-    int error = img ? find_image(real, PATH_LEN_MAX, s, img) : -ENOMEM;
+    int error = img ? find_image(real, img) : -ENOMEM;
+    if (error == -ENOEXEC)
+        error = script_follow(real, PATH_LEN_MAX, s, img);
     if (!error)
         error = build_and_commit(img, real, path, s);
     if (img)

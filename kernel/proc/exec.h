@@ -35,6 +35,7 @@ int stack_build(struct vm *vm, const struct exec_strings *strings, const struct 
                 u64 interp_base, const char *path, va_t *sp);
 
 /* exec.c */
+int find_image(const char *path, struct image *img);
 int open_program(const char *path, struct file **out);   /* one that may be executed */
 int exec_with(const char *path, struct exec_strings *s); /* the caller becomes this program */
 /* opt/exec: a process that runs a program already. */
@@ -48,17 +49,11 @@ OPTIONAL(CONFIG_EXEC, void, exec_give_up, (struct exec_spares *mine))
 OPTIONAL(CONFIG_EXEC, void, exec_leave_old, (struct proc *p, struct exec_spares *mine))
 long exec_user(const char *path, va_t argv, va_t envp);
 /* opt/scripts */
-/* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
-OPTIONAL(CONFIG_SCRIPTS, int, script_parse,
-         (struct file *file, char *path, size_t path_size, struct exec_strings *s), -ENOEXEC)
-/* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
-#ifdef CONFIG_SCRIPTS
-int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry);
-#else
-static inline int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
-{
-    *base = 0;
-    *entry = program->entry;
-    return program->interp[0] ? -ENOEXEC : 0;
-}
-#endif
+/* Reads the name of the dynamic loader. */
+OPTIONAL(CONFIG_SCRIPTS, int, read_interp, (struct image *img, const struct elf_phdr *ph), -ENOEXEC)
+/* Maps it, if the program asks for one; *entry is where execution starts. */
+OPTIONAL(CONFIG_SCRIPTS, int, map_interp,
+         (const struct image *program, struct vm *vm, u64 *base, u64 *entry), 0)
+/* The file of img is no program: if it is a script, path and img become its interpreter's. */
+OPTIONAL(CONFIG_SCRIPTS, int, script_follow,
+         (char *path, size_t path_size, struct exec_strings *s, struct image *img), -ENOEXEC)

@@ -11,7 +11,7 @@ void thread_link(struct thread *t); /* locked */
 void thread_unlink(struct thread *t);
 struct proc *proc_alloc(void);
 void proc_link(struct proc *p, struct proc *parent); /* locked */
-extern struct list all_procs;                        /* (proc_lock) by in_all */
+extern struct list all_procs, all_threads;           /* (proc_lock) by in_all */
 extern const struct proc_part __proc_parts_start[], __proc_parts_end[];
 
 /* exit.c */
@@ -29,6 +29,8 @@ struct clone_request {
 long do_clone(const struct clone_request *rq);
 
 /* signal.c */
+#define IGNORED_BY_DEFAULT (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
+#define STOP_SIGNALS       (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 struct sigactions {
     int refs;
     struct k_sigaction act[NSIG];

@@ -18,7 +18,7 @@ struct proc kernel_proc;
 struct proc *init_proc;
 
 struct list all_procs = LIST_INIT(all_procs);
-static struct list all_threads = LIST_INIT(all_threads);
+struct list all_threads = LIST_INIT(all_threads);
 static int last_pid = 1; /* 1 is init's */
 static u64 next_proc_id = 1;
 
@@ -125,22 +125,4 @@ void proc_put(struct proc *p)
     BUG_NOTE(signalfd_epoll, !list_empty(&p->sig_wait.waiters));
     signal_flush(&p->sigqueue);
     kfree(p);
-}
-
-void proc_for_each(bool (*fn)(struct proc *p, void *arg), void *arg)
-{
-    spin_lock(&proc_lock);
-    list_for_each(p, &all_procs, struct proc, in_all)
-        if (!fn(p, arg))
-            break;
-    spin_unlock(&proc_lock);
-}
-
-void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg)
-{
-    spin_lock(&proc_lock);
-    list_for_each(t, &all_threads, struct thread, in_all)
-        if (!fn(t, arg))
-            break;
-    spin_unlock(&proc_lock);
 }

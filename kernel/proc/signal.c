@@ -8,8 +8,6 @@
 #include "proc.h"
 #include "proc/internal.h"
 
-#define IGNORED_BY_DEFAULT (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
-
 struct sigactions *sigacts_new(void)
 {
     struct sigactions *s = kzalloc(sizeof(*s));

@@ -21,22 +21,12 @@ static void restart_syscall(struct trapframe *tf)
 
 static void default_action(int sig)
 {
-    switch (sig) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGURG:
-    case SIGWINCH:
+    if (SIGBIT(sig) & IGNORED_BY_DEFAULT)
         return;
-    case SIGSTOP:
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-        if (curproc != init_proc) /* nobody could continue it */
-            stop_process(sig);
-        return;
-    default:
+    if (!(SIGBIT(sig) & STOP_SIGNALS))
         proc_exit_group(sig); /* Divergence: no core files, so no 0x80 bit */
-    }
+    if (curproc != init_proc) /* nobody could continue it */
+        stop_process(sig);
 }
 
 static int next_signal(siginfo_t *info, struct k_sigaction *act)

@@ -1,7 +1,4 @@
-/*
- * Identity: process and thread numbers, process groups, sessions, users and groups. Users exist as
- * numbers with Linux's rules; user 0 may do everything.
- */
+/* Identity: process and thread numbers. */
 #include "klib.h"
 #include "proc.h"
 #include "syscall.h"
@@ -29,24 +26,4 @@ long sys_set_tid_address(u64 addr)
 {
     current->clear_tid = addr;
     return current->tid;
-}
-
-long sys_getuid(void)
-{
-    return curproc->uid;
-}
-
-long sys_geteuid(void)
-{
-    return curproc->euid;
-}
-
-long sys_getgid(void)
-{
-    return curproc->gid;
-}
-
-long sys_getegid(void)
-{
-    return curproc->egid;
 }

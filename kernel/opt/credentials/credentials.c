@@ -25,6 +25,26 @@ static bool is_one_of(u32 id, u32 a, u32 b, u32 c)
     return id == UNCHANGED || id == a || id == b || id == c;
 }
 
+long sys_getuid(void)
+{
+    return curproc->uid;
+}
+
+long sys_geteuid(void)
+{
+    return curproc->euid;
+}
+
+long sys_getgid(void)
+{
+    return curproc->gid;
+}
+
+long sys_getegid(void)
+{
+    return curproc->egid;
+}
+
 long sys_setresuid(u64 r, u64 e, u64 s)
 {
     struct proc *p = curproc;

@@ -5,6 +5,7 @@
 #include "boot.h"
 #include "klib.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "riscv.h"
 #include "timeout.h"
 

@@ -7,6 +7,7 @@
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "signal.h"
 #include "timeout.h"
 

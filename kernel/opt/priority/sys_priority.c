@@ -11,6 +11,7 @@
 #include "klib.h"
 #include "opt/limits/numbers.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "syscall.h"
 #include "vm.h"
 #include "opt/priority/policies.h"

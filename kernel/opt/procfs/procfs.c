@@ -19,6 +19,7 @@
 #include "opt/descriptors/look.h"
 #include "memlayout.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "fs/tmpfs.h"
 #include "vm.h"
 

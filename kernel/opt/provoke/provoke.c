@@ -9,6 +9,7 @@
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
+#include "proc/each.h"
 
 static volatile int zero, big = 0x7fffffff, index_nine = 9;
 static int table[4] = {1, 2, 3, 4};

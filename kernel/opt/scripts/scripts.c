@@ -7,7 +7,8 @@
 #include "proc/exec.h"
 #include "vm.h"
 
-#define INTERP_BASE 0x2000000000UL
+#define SCRIPT_DEPTH_MAX 4
+#define INTERP_BASE      0x2000000000UL
 
 /* Puts n bytes of new strings in front and drops the first old one (a script's argv[0]). */
 static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u32 added)
@@ -23,7 +24,7 @@ static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u3
 }
 
 /* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
-int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s)
+static int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s)
 {
     char line[256];
     i64 n = file_read_at(file, line, sizeof(line) - 1, 0);
@@ -64,8 +65,6 @@ int script_parse(struct file *file, char *path, size_t path_size, struct exec_st
 /* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
 int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
 {
-    *base = 0;
-    *entry = program->entry;
     if (!program->interp[0])
         return 0;
     struct file *file;
@@ -80,4 +79,28 @@ int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry
     *entry = loader.entry;
     image_drop(&loader);
     return error;
+}
+
+int script_follow(char *path, size_t path_size, struct exec_strings *s, struct image *img)
+{
+    int error = -ENOEXEC;
+    for (int depth = 0; error == -ENOEXEC; depth++) {
+        error = script_parse(img->file, path, path_size, s);
+        image_drop(img);
+        if (error)
+            return error;
+        if (depth == SCRIPT_DEPTH_MAX)
+            return -ELOOP;
+        error = find_image(path, img);
+    }
+    return error;
+}
+
+int read_interp(struct image *img, const struct elf_phdr *ph)
+{
+    if (ph->filesz < 2 || ph->filesz > sizeof(img->interp))
+        return -ENOEXEC;
+    if (file_read_at(img->file, img->interp, ph->filesz, (i64)ph->offset) != (i64)ph->filesz)
+        return -ENOEXEC;
+    return img->interp[ph->filesz - 1] ? -ENOEXEC : 0;
 }

@@ -3,6 +3,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "syscall.h"
 #include "vm.h"
 

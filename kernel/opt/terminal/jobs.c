@@ -11,6 +11,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "proc/internal.h"
 #include "signal.h"
 #include "opt/terminal/termios.h"

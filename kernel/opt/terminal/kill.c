@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "bugs.h"
 #include "proc.h"
+#include "proc/each.h"
 #include "proc/internal.h"
 
 struct pgrp_send {
