@@ -30,7 +30,7 @@ export const kindOf = (kind: number): KcovOrigin['context'] => CONTEXTS[kind] ??
 
 /** Words of 32 bits of a context that an origin consists of: TID to the end of DESCRIPTOR. */
 const FIRST = CTX.TID;
-const WORDS = (CTX.DESCRIPTOR + 8 - FIRST) / 4;
+export const ORIGIN_WORDS = (CTX.DESCRIPTOR + 8 - FIRST) / 4;
 const [TID, SYSCALL] = [(CTX.TID - FIRST) / 4, (CTX.SYSCALL - FIRST) / 4] as const;
 
 /**
@@ -48,11 +48,11 @@ interface Slot {
 
 export class Origins {
   readonly #ram: RamPort;
-  readonly #words = new Uint32Array(WORDS);
+  readonly #words = new Uint32Array(ORIGIN_WORDS);
   /** The one of the last record. */
   #last: Slot | undefined;
   readonly #slots: readonly Slot[] = Array.from({ length: SLOTS }, () => ({
-    ...{ words: new Uint32Array(WORDS), context: 0, isUnique: false, origin: undefined },
+    ...{ words: new Uint32Array(ORIGIN_WORDS), context: 0, isUnique: false, origin: undefined },
   }));
 
   constructor(ram: RamPort) {
@@ -66,10 +66,10 @@ export class Origins {
     const last = this.#last;
     if (last?.origin && last.context === context && last.isUnique === isUnique) {
       let i = 0;
-      while (i < WORDS && ram.read32(context + FIRST + 4 * i) === last.words[i]) i++;
-      if (i === WORDS) return last.origin;
+      while (i < ORIGIN_WORDS && ram.read32(context + FIRST + 4 * i) === last.words[i]) i++;
+      if (i === ORIGIN_WORDS) return last.origin;
     }
-    for (let i = 0; i < WORDS; i++) this.#words[i] = ram.read32(context + FIRST + 4 * i);
+    for (let i = 0; i < ORIGIN_WORDS; i++) this.#words[i] = ram.read32(context + FIRST + 4 * i);
     const slot = slotOf(this.#slots, this.#words, 0);
     this.#last = slot;
     return originIn(slot, this.#words, 0, context, isUnique);
@@ -94,10 +94,10 @@ function originIn(
   const { origin } = slot;
   if (origin && slot.context === context && slot.isUnique === isUnique) {
     let i = 0;
-    while (i < WORDS && slot.words[i] === words[at + i]) i++;
-    if (i === WORDS) return origin;
+    while (i < ORIGIN_WORDS && slot.words[i] === words[at + i]) i++;
+    if (i === ORIGIN_WORDS) return origin;
   }
-  for (let i = 0; i < WORDS; i++) slot.words[i] = words[at + i]!;
+  for (let i = 0; i < ORIGIN_WORDS; i++) slot.words[i] = words[at + i]!;
   slot.context = context;
   slot.isUnique = isUnique;
   slot.origin = describe(slot.words, context, isUnique);

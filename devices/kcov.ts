@@ -76,6 +76,8 @@ export interface KcovSink {
    * memory as it was written, or is the first of its buffer.
    */
   readonly run?: ((origin: KcovOrigin, run: KcovRun) => void) | undefined;
+  /** With `run`, and asked before: true if it has taken the run, whose origin it knows. */
+  readonly repeats?: ((run: KcovRun) => boolean) | undefined;
   /**
    * If present, a passive listener does not need the order of PCs and comparisons, nor more of
    * their origin than that their contexts had records before: it takes their numbers.
@@ -188,6 +190,7 @@ export class KcovDevice implements Device {
   #descriptor = 0;
   readonly #give = (run: KcovRun): void => {
     this.#recorder.count += run.count;
+    if (this.#runs!.repeats?.(run)) return;
     this.#runs!.run!(this.#origins.ofWords(run.words, run.origin, run.context, false), run);
   };
   readonly #makeRoom = (): void => this.#ring!.makeRoom(this.#give);

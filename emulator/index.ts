@@ -8,7 +8,7 @@ export type {
   KcovSink,
   KcovSwitch,
 } from '../devices/kcov.ts';
-export type { KcovOrigin } from '../devices/kcov-origin.ts';
+export { type KcovOrigin, ORIGIN_WORDS } from '../devices/kcov-origin.ts';
 export type { KcovRun } from '../devices/kcov-ring.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';

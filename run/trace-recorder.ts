@@ -46,6 +46,7 @@ export class TraceRecorder implements KcovSink {
    * Only while the name of the test stays: records that come late would be another test's.
    */
   readonly run: KcovSink['run'];
+  readonly repeats: KcovSink['repeats'];
   readonly counts: KcovSink['counts'];
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
@@ -91,7 +92,9 @@ export class TraceRecorder implements KcovSink {
     if (countsOnly) this.counts = this.#counts;
     else {
       this.run = this.#run;
-      if (foldsCalls) this.#seen = new SeenCalls();
+      if (!foldsCalls) return;
+      this.#seen = new SeenCalls();
+      this.repeats = this.#repeats;
     }
   }
 
@@ -171,6 +174,23 @@ export class TraceRecorder implements KcovSink {
     this.#count += run.count;
   };
 
+  /** A program that makes the same calls again and again mostly comes here. */
+  readonly #repeats = (run: KcovRun): boolean => {
+    const last = this.#pending;
+    const next = last && this.#seen!.repeated(last, run);
+    if (!next) return false;
+    if (next.before !== last) {
+      this.#builder.alike(last.source, 1);
+      this.#pendingCall!.syscall = next.origin.syscall;
+      this.#pendingCall!.call++;
+    }
+    this.#pending = next;
+    if (run.halves === 2) this.#crossings?.recorded(run.context);
+    this.#watch?.wroteRun(next.origin.descriptor, run);
+    this.#count += run.count;
+    return true;
+  };
+
   #append(source: number, { halves, words, at, count }: Run): void {
     if (halves > 2) this.#builder.cmpRun(source, words, at, count);
     else this.#builder.pcRun(source, words, at, count);
@@ -178,23 +198,12 @@ export class TraceRecorder implements KcovSink {
 
   /** A run that is kept only if no earlier call of the thread has left the same records. */
   #fold(known: SeenCalls, origin: KcovOrigin, run: Run): void {
-    const pending = this.#pending;
     const { tid, syscall } = origin;
-    // A program that makes the same calls again and again mostly comes here.
-    if (pending && pending.source >= 0 && pending.origin.tid === tid && pending.origin.syscall !== syscall) {
-      const next = known.findBehind(pending, undefined, origin, run);
-      if (next) {
-        this.#builder.alike(pending.source, 1);
-        this.#pendingCall!.syscall = syscall;
-        this.#pendingCall!.call++;
-        this.#pending = next;
-        return;
-      }
-    }
+    const last = this.#pending?.origin.tid === tid ? this.#pending : undefined;
     const isFirst = this.#begins(origin);
     const before = isFirst ? undefined : (this.#pending ?? this.#calls.get(tid)!.seen);
     const canFold = isFirst || before !== undefined;
-    const seen = canFold ? known.find(before, origin, run) : undefined;
+    const seen = canFold ? known.find(before, origin, run, last) : undefined;
     if (seen && (isFirst || this.#pending)) {
       this.#pendingCall = this.#callOf(tid, syscall);
       this.#origin = undefined;

@@ -13,6 +13,7 @@
 // RAM, of the usual form, and all its records find room.
 
 import { CMP_WORDS, CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
+import { ORIGIN_WORDS } from '../../../devices/kcov-origin.ts';
 import type { KcovRing, KcovRun, MakeRecord } from '../../../devices/kcov-ring.ts';
 import type { Ram } from '../../bus/ram.ts';
 import { HARTID } from '../../hart/layout.ts';
@@ -30,7 +31,7 @@ import {
 export const RING_BYTES = 0x2_0000;
 
 /** Words of a context that an origin consists of: TID to the end of DESCRIPTOR. */
-const ORIGIN_BYTES = CTX.DESCRIPTOR + 8 - CTX.TID;
+const ORIGIN_BYTES = 4 * ORIGIN_WORDS;
 
 /** Byte offsets within the ring. The first fields describe the last record. */
 const AT = {
