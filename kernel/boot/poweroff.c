@@ -14,10 +14,8 @@
 #include "riscv.h"
 #include "sbi.h"
 
-#define FINISHER_PASS  0x5555
-#define FINISHER_FAIL  0x3333
-#define FINISHER_RESET 0x7777
-#define FINISHER_MARK  0x4d4b
+#define FINISHER_PASS 0x5555
+#define FINISHER_FAIL 0x3333
 
 static volatile u8 *finisher;
 
@@ -29,17 +27,16 @@ void poweroff_init(void)
         finisher = pa_to_va(pa);
 }
 
-void host_mark(u32 number)
+void finisher_write(u32 word)
 {
-    if (finisher)
-        mmio_write32(finisher, number << 16 | FINISHER_MARK);
-}
-
-static __noreturn void finish(u32 word, u32 reset_type, u32 reason)
-{
-    irq_disable();
     if (finisher)
         mmio_write32(finisher, word);
+}
+
+void power_end(u32 word, u32 reset_type, u32 reason)
+{
+    irq_disable();
+    finisher_write(word);
     sbi_system_reset(reset_type, reason);
     for (;;)
         wfi();
@@ -47,10 +44,6 @@ static __noreturn void finish(u32 word, u32 reset_type, u32 reason)
 
 void power_off(int status)
 {
-    finish(status ? (u32)(status & 0xffff) << 16 | FINISHER_FAIL : FINISHER_PASS, 0, status != 0);
-}
-
-void power_reboot(void)
-{
-    finish(FINISHER_RESET, 1, 0);
+    power_end(status ? (u32)(status & 0xffff) << 16 | FINISHER_FAIL : FINISHER_PASS, 0,
+              status != 0);
 }

@@ -8,7 +8,8 @@
 #
 # A configuration file:
 #   without options          -> takes back every option        see conf/teach
-#   personality NAME         -> CONFIG_PERSONALITY_NAME        exactly one
+#   personality NAME         -> CONFIG_PERSONALITY_NAME 1,     exactly one
+#                               CONFIG_PERSONALITY "NAME"
 #   pseudo-device NAME N     -> CONFIG_NAME N                  OpenBSD
 #   option[s] NAME[=V]       -> CONFIG_NAME V (1)              all BSDs
 #   makeoptions NAME=V       -> MAKEOPTION_NAME V              NetBSD
@@ -46,7 +47,12 @@ $1 == "without" && $2 == "options" {
     for (i = 1; i <= count; i++) undefine("CONFIG_" options[i])
     next
 }
-$1 == "personality" { who = $2; define("CONFIG_PERSONALITY_" toupper($2), 1); next }
+$1 == "personality" {
+    who = $2
+    define("CONFIG_PERSONALITY_" toupper(who), 1)
+    define("CONFIG_PERSONALITY", "\"" who "\"")
+    next
+}
 $1 == "pseudo-device" { define("CONFIG_" toupper($2), NF > 2 ? $3 : 1); next }
 $1 == "option" || $1 == "options" || $1 == "makeoptions" {
     prefix = $1 == "makeoptions" ? "MAKEOPTION_" : "CONFIG_"

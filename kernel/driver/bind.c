@@ -40,23 +40,6 @@ int device_probe(struct device *dev, const struct driver_row *row)
     return err;
 }
 
-int probe_any(struct device *dev)
-{
-    for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
-        if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
-            return device_probe(dev, row);
-    return -ENODEV;
-}
-
-struct device *device_find(const struct bus *bus, const char *name)
-{
-    struct device *dev = device_list();
-
-    while (dev && !(dev->bus == bus && !strcmp(dev->name, name)))
-        dev = dev->next;
-    return dev;
-}
-
 static struct device *new_device(const struct bus *bus, const char *name)
 {
     struct device *dev = kzalloc(sizeof(*dev)), **last = &devices;

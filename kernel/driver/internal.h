@@ -38,15 +38,19 @@ void binding_end(struct device *dev); /* steps 3 and 4 of a removal, or of a pro
 struct device *device_list(void);
 /* All need driver_lock. */
 int device_probe(struct device *dev, const struct driver_row *row);
-int probe_any(struct device *dev);                    /* with the first driver that matches */
-int device_release(struct device *dev, bool is_lost); /* from its driver */
-struct device *device_find(const struct bus *bus, const char *name);
 /* opt/hotplug */
 /* (driver_lock) Probes deferred devices again. */
 OPTIONAL(CONFIG_HOTPLUG, void, devices_retry, (void))
 OPTIONAL(CONFIG_HOTPLUG, int, queue_wake_at_end, (struct device *dev, struct waitq *queue), 0)
-/* Wakes all queues of dev_waitq. */
-OPTIONAL(CONFIG_HOTPLUG, void, binding_wake, (struct binding *b))
+/* Wakes all queues of dev_waitq, and waits until no call uses the device. */
+OPTIONAL(CONFIG_HOTPLUG, void, binding_drain, (struct binding *b))
+/* (driver_lock) False: another driver has claimed registers of the range; or no memory. */
+OPTIONAL(CONFIG_HOTPLUG, bool, window_claim, (struct device *dev, u64 pa, u64 bytes), true)
+/* (driver_lock) The device that is known already; and its probe with the first driver that matches
+ */
+OPTIONAL(CONFIG_HOTPLUG, struct device *, device_find, (const struct bus *bus, const char *name),
+         NULL)
+OPTIONAL(CONFIG_HOTPLUG, int, probe_any, (struct device *dev), 0)
 /* Once, before dev_lost. */
 OPTIONAL(CONFIG_HOTPLUG, void, device_may_go, (struct device *dev))
 /* Puts operations in front of *ops that answer -ENODEV when the device has gone. */
@@ -55,6 +59,3 @@ OPTIONAL(CONFIG_HOTPLUG, int, node_gate_open,
 OPTIONAL(CONFIG_HOTPLUG, void, node_gate_close, (const struct file_ops *gate))
 /* opt/lateprobe: the device is probed by probe_late_devices() instead of now. */
 OPTIONAL(CONFIG_LATE_PROBE, bool, probe_is_late, (const struct device *dev), false)
-/* opt/sysfs */
-int device_bind(const struct bus *bus, const char *driver, const char *device);
-int device_unbind(const struct bus *bus, const char *driver, const char *device);

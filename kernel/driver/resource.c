@@ -55,9 +55,7 @@ void binding_end(struct device *dev)
 
     atomic_store(&b->dead, true);
     mb();
-    binding_wake(b);
-    if (atomic_load(&b->active))
-        wait_event(&b->idle, atomic_load(&b->active) == 0);
+    binding_drain(b);
     release_all(&b->in_use);
     dev->priv = NULL;
     dev->driver = NULL;
@@ -95,42 +93,13 @@ void *dev_zalloc(struct device *dev, u64 bytes)
     return m ? m->data : NULL;
 }
 
-/* The linear map covers all registers: a window is only the exclusive right to use them. */
-struct window {
-    struct resource r;
-    struct window *next;
-    u64 pa, bytes;
-};
-
-static struct window *windows; /* (driver_lock) */
-
-static void free_window(struct resource *r)
-{
-    struct window *w = container_of(r, struct window, r), **at = &windows;
-
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
-    kfree(w);
-}
-
+/* The linear map covers all registers. */
 volatile u8 *dev_ioremap(struct device *dev, u32 n)
 {
-    struct window *w;
     u64 pa, bytes;
 
-    if (!fdt_reg(dev->fdt_node, (int)n, &pa, &bytes))
+    if (!fdt_reg(dev->fdt_node, (int)n, &pa, &bytes) || !window_claim(dev, pa, bytes))
         return NULL;
-    for (w = windows; w; w = w->next)
-        if (pa < w->pa + w->bytes && w->pa < pa + bytes)
-            return NULL; /* another driver has claimed it */
-    w = resource_new(dev, sizeof(*w), free_window, false);
-    if (!w)
-        return NULL;
-    w->pa = pa;
-    w->bytes = bytes;
-    w->next = windows;
-    windows = w;
     return pa_to_va(pa);
 }
 

@@ -14,7 +14,9 @@ void memory_init(void);
 void smp_init(void);  /* lists the harts of the device tree in cpus[] */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
-void host_mark(u32 number); /* a moment for the host: run --snapshot-at marker:NUMBER */
+void finisher_write(u32 word);
+/* With a word for the finisher; the others are for the SBI, if there is none. */
+__noreturn void power_end(u32 word, u32 reset_type, u32 reason);
 
 /*
  * An option's own start: init_main() calls it once, in a thread that may sleep, when the root file
@@ -23,6 +25,9 @@ void host_mark(u32 number); /* a moment for the host: run --snapshot-at marker:N
 #define INITCALL(fn)                                                                               \
     static void (*const initcall_##fn)(void)                                                       \
         __attribute__((used, section(".initcalls"), aligned(8))) = fn
+
+/* opt/bootinfo */
+OPTIONAL(CONFIG_BOOTINFO, void, report_boot, (void))
 
 /* opt/fwcfg */
 OPTIONAL(CONFIG_FW_CFG, void, take_program, (void))

@@ -91,8 +91,6 @@ struct device {
 
 /* Zeroed memory that lives as long as the last open file of this binding. */
 void *dev_zalloc(struct device *dev, u64 bytes);
-/* Calls fn(arg) right before that memory is freed (opt/hotplug). */
-int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg);
 /* Registers: the n-th "reg" of the node, claimed exclusively. */
 volatile u8 *dev_ioremap(struct device *dev, u32 n);
 /* Zeroed, contiguous, page-aligned memory that a device can reach at dma_addr(). */
@@ -121,12 +119,7 @@ bool dev_gone(const struct device *dev);
 /* The hardware is no longer there (its registers read as all ones). Any context. */
 OPTIONAL(CONFIG_HOTPLUG, void, dev_lost, (struct device *dev))
 
-/* A reference to the binding, for users without an open file: a mounted disk. */
-struct binding *binding_get(struct binding *b);
-void binding_put(struct binding *b);
-/* Brackets a use of the hardware; enter is false, without a leave, once the removal has begun. */
-bool binding_enter(struct binding *b);
-void binding_leave(struct binding *b);
+void binding_put(struct binding *b); /* drops a reference */
 
 /* ---- For buses, and for device management in driver/ ---- */
 
@@ -139,5 +132,3 @@ OPTIONAL(CONFIG_LATE_PROBE, void, probe_late_devices, (void))
  */
 struct device *device_add(const struct driver_row *row, const struct bus *bus,
                           struct device *parent, const char *name, int fdt_node, u32 irq, u32 id);
-/* Unbinds it; it is absent afterwards. (driver_lock) */
-int device_del(struct device *dev, bool is_lost);

@@ -33,7 +33,6 @@ extern volatile bool panicking;
 #define STATUS_PANIC   0xff7e
 #define STATUS_NO_INIT 0xff7f
 __noreturn void power_off(int status);
-__noreturn void power_reboot(void);
 
 /* Print the frames above fp (a saved s0) as "  [<address>] name+offset". */
 void backtrace(u64 fp, u64 pc);

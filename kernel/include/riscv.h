@@ -100,13 +100,6 @@ static inline u64 read_time(void)
     return x;
 }
 
-static inline u64 read_instret(void)
-{
-    u64 x;
-    __asm__ volatile("rdinstret %0" : "=r"(x));
-    return x;
-}
-
 static inline void irq_enable(void)
 {
     __asm__ volatile("csrsi sstatus, 2" ::: "memory");

@@ -21,7 +21,6 @@ struct waitq;
 /* proc_lock held */
 int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info);
 int signal_send_thread(struct thread *t, int sig, const siginfo_t *info);
-int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
 /* A fault of the current thread: cannot be blocked or ignored. */
 void signal_fault(int sig, int code, u64 addr);
 bool signal_pending(const struct thread *t);
@@ -35,9 +34,5 @@ OPTIONAL(CONFIG_SIGMASK, bool, signal_mask_is_borrowed, (void), false)
 /* Signals that come from the instruction that was executed. */
 #define SYNCHRONOUS_SIGNALS                                                                        \
     (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGFPE))
-/* opt/sigwait: takes a pending signal of a set for the current thread: its number, or 0. */
-int signal_take_wanted(sigset_t set, siginfo_t *info);
-bool signal_is_waiting(sigset_t set);
-
 /* On the way to user mode: deliver what is pending; may not return (default action). */
 void signal_deliver(struct trapframe *tf);

@@ -10,8 +10,6 @@ typedef short i16;
 typedef int i32;
 typedef long i64;
 typedef unsigned long size_t;
-typedef long ssize_t;
-typedef unsigned long uintptr_t;
 typedef _Bool bool;
 
 #define true  1

@@ -13,16 +13,6 @@ struct utsname {
 
 char node_name[65] = "kcovbox", domain_name[65] = "(none)";
 
-#if defined(CONFIG_PERSONALITY_OPENBSD)
-#define PERSONALITY "openbsd"
-#elif defined(CONFIG_PERSONALITY_NETBSD)
-#define PERSONALITY "netbsd"
-#elif defined(CONFIG_PERSONALITY_FREEBSD)
-#define PERSONALITY "freebsd"
-#else
-#define PERSONALITY "linux"
-#endif
-
 /* C libraries refuse old kernels, so sysname and release are Linux's; version names this kernel. */
 long sys_uname(u64 addr)
 {
@@ -31,7 +21,7 @@ long sys_uname(u64 addr)
     strlcpy(u.sysname, "Linux", sizeof(u.sysname));
     strlcpy(u.nodename, node_name, sizeof(u.nodename));
     strlcpy(u.release, "6.1.0-kcovbox", sizeof(u.release));
-    strlcpy(u.version, "#1 kcovbox " PERSONALITY, sizeof(u.version));
+    strlcpy(u.version, "#1 kcovbox " CONFIG_PERSONALITY, sizeof(u.version));
     strlcpy(u.machine, "riscv64", sizeof(u.machine));
     strlcpy(u.domainname, domain_name, sizeof(u.domainname));
     return copyout(addr, &u, sizeof(u));

@@ -11,6 +11,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
 #include "proc.h"
 #include "vm.h"
 

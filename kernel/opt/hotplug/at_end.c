@@ -3,6 +3,7 @@
 #include "alloc.h"
 #include "driver/internal.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
 
 struct at_end {
     struct resource r;

@@ -1,5 +1,6 @@
 /* binding.c: users of a device who outlive its removal. */
 #include "driver/internal.h"
+#include "opt/hotplug/hotplug.h"
 #include "riscv.h"
 
 struct binding *binding_get(struct binding *b)

@@ -6,6 +6,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "ktest.h"
+#include "opt/hotplug/hotplug.h"
 
 static bool matches(const struct device *dev, const struct driver *driver)
 {

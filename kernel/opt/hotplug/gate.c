@@ -12,6 +12,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
 #include "poll.h"
 #include "vm.h"
 

@@ -25,10 +25,17 @@ int queue_wake_at_end(struct device *dev, struct waitq *queue)
     return 0;
 }
 
-void binding_wake(struct binding *b)
+static void wake(struct binding *b)
 {
     list_for_each(r, &b->memory, struct resource, link)
         if (r->release == free_queue)
             wake_up_events(container_of(r, struct queue, r)->queue,
                            POLLIN | POLLOUT | POLLERR | POLLHUP);
+}
+
+void binding_drain(struct binding *b)
+{
+    wake(b);
+    if (atomic_load(&b->active))
+        wait_event(&b->idle, atomic_load(&b->active) == 0);
 }

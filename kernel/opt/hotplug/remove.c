@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "driver/internal.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
 
 static void lost(void *arg)
 {

@@ -1,5 +1,24 @@
-/* retry.c: devices whose probe waited for another device. */
+/* retry.c: devices that were found before, and probes that waited for another device. */
+#include "abi/errno.h"
 #include "driver/internal.h"
+#include "klib.h"
+
+struct device *device_find(const struct bus *bus, const char *name)
+{
+    struct device *dev = device_list();
+
+    while (dev && !(dev->bus == bus && !strcmp(dev->name, name)))
+        dev = dev->next;
+    return dev;
+}
+
+int probe_any(struct device *dev)
+{
+    for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
+        if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
+            return device_probe(dev, row);
+    return -ENODEV;
+}
 
 /* Probes deferred devices again, until a round binds none: a new binding may serve the next. */
 void devices_retry(void)

@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "klib.h"
+#include "opt/sigwait/sigwait.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"

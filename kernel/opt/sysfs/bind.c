@@ -2,6 +2,8 @@
 #include "abi/errno.h"
 #include "driver/internal.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
+#include "opt/sysfs/bind.h"
 
 int device_bind(const struct bus *bus, const char *driver, const char *device)
 {

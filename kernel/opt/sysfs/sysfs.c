@@ -16,6 +16,8 @@
 #include "boot.h"
 #include "klib.h"
 #include "fs/tmpfs.h"
+#include "opt/hotplug/hotplug.h"
+#include "opt/sysfs/bind.h"
 
 #define SYSFS_MAGIC 0x62656572
 #define ROOT_ONLY   0200

@@ -1,6 +1,7 @@
 /* machine.c: sysinfo(2), reboot(2). */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "boot.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/each.h"
@@ -40,6 +41,7 @@ long sys_sysinfo(u64 addr)
 #define REBOOT_POWEROFF 0x4321fedc
 #define REBOOT_CAD_OFF  0
 #define REBOOT_CAD_ON   0x89abcdef
+#define FINISHER_RESET  0x7777
 
 long sys_reboot(u64 magic1, u64 magic2, u64 command, u64 arg)
 {
@@ -53,7 +55,7 @@ long sys_reboot(u64 magic1, u64 magic2, u64 command, u64 arg)
     case REBOOT_POWEROFF:
         power_off(0);
     case REBOOT_RESTART:
-        power_reboot();
+        power_end(FINISHER_RESET, 1, 0);
     case REBOOT_CAD_OFF:
     case REBOOT_CAD_ON:
         return 0;

@@ -1,6 +1,7 @@
 /* kill.c: signals to process groups and to all processes. */
 #include "abi/errno.h"
 #include "bugs.h"
+#include "opt/terminal/tty.h"
 #include "proc.h"
 #include "proc/each.h"
 #include "proc/internal.h"

@@ -11,6 +11,7 @@
 #include "types.h"
 #include "lock.h"
 #include "serial.h"
+#include "signal.h"
 #include "wait.h"
 
 struct winsize { /* ABI */
@@ -99,3 +100,6 @@ int tty_set_controlling(struct tty *tty, struct proc *p);
 void tty_open_controlling(struct tty *tty, const struct file *file);
 /* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
 void tty_hangup(struct tty *tty);
+
+/* kill.c: to each process of a group. */
+int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
