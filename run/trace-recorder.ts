@@ -11,19 +11,10 @@ import {
   TraceBuilder,
 } from '../coverage/record.ts';
 import type { KcovContext, KcovCounts, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
+import { CallFolding } from './call-folding.ts';
+import { CallSources } from './call-sources.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
 import { kernelCodeOf } from './kernel-frames.ts';
-import { type Run, type SeenCall, SeenCalls } from './seen-calls.ts';
-
-/** A system call, and the sources of its records: several if its context or its test changes. */
-interface Call {
-  syscall: number;
-  call: number;
-  sources: { readonly source: Source; readonly number: number }[];
-  /** Its records so far, if they are all of one source; undefined: not remembered. */
-  seen: SeenCall | undefined;
-  source: number;
-}
 
 export interface RecorderOptions {
   /** No program reads the buffer, so a record that does not fit counts like the others. */
@@ -55,18 +46,9 @@ export class TraceRecorder implements KcovSink {
   readonly #countsOnly: boolean;
   /** In place of a source for each system call, if only numbers are wanted: the last test's. */
   #sourceOfTest: readonly [test: string, source: number] = ['', -1];
-  /** The last system call of each thread, so that two calls of one number are two sources. */
-  readonly #calls = new Map<number, Call>();
-  /** The last origin with its test, and their source. */
-  #origin: KcovOrigin | undefined;
-  #originTest = '';
-  #source = -1;
+  readonly #sources: CallSources;
   #count = 0;
-  readonly #seen: SeenCalls | undefined;
-  /** The last call, if its records so far are those of an earlier one; it has no source yet. */
-  #pending: SeenCall | undefined;
-  /** The call of `#pending`. */
-  #pendingCall: Call | undefined;
+  readonly #folding: CallFolding | undefined;
   #device: Machine['board']['kcov'];
   #watch: AreaWatch | undefined;
   /** Threads with code that ran in a mode without PCs. */
@@ -87,13 +69,14 @@ export class TraceRecorder implements KcovSink {
     this.#countsOnly = countsOnly;
     this.#elf = kernel instanceof Elf ? kernel : new Elf(kernel, 'kernel');
     this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
+    this.#sources = new CallSources(this.#builder);
     this.#test = typeof test === 'string' ? () => test : test;
     if (typeof test !== 'string' || test === '') return;
     if (countsOnly) this.counts = this.#counts;
     else {
       this.run = this.#run;
       if (!foldsCalls) return;
-      this.#seen = new SeenCalls();
+      this.#folding = new CallFolding(this.#builder, this.#sources, test);
       this.repeats = this.#repeats;
     }
   }
@@ -109,7 +92,7 @@ export class TraceRecorder implements KcovSink {
     this.#device?.observe(this);
     const crossing: CrossingSink['crossing'] = (context, addr, entered, left) => {
       const test = this.#test();
-      this.#settle();
+      this.#folding?.settle();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
     };
     const withoutPcs: CrossingSink['withoutPcs'] = context => {
@@ -142,19 +125,15 @@ export class TraceRecorder implements KcovSink {
     const isLost = index < 0;
     const isCmp = words.length > 2;
     const isCounted = this.#countsOnly && !origin.isUnique;
-    if (this.#seen && !isLost && !isEdge && !origin.isUnique) {
+    if (this.#folding && !isLost && !isEdge && !origin.isUnique) {
       if (!isCmp) this.#crossings?.recorded(origin.contextAddress);
-      this.#fold(this.#seen, origin, { words, at: 0, count: 1, halves: words.length });
+      this.#folding.add(origin, { words, at: 0, count: 1, halves: words.length });
       this.#watch?.wrote(origin.descriptor, area, index, words);
       this.#count++;
       return;
     }
-    if (this.#seen) {
-      this.#begins(origin);
-      this.#settle();
-    }
-    const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
-    if (this.#seen) this.#forget(origin.tid);
+    this.#folding?.interrupt(origin);
+    const source = isCounted ? this.#testSource(test) : this.#sources.of(origin, test);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
     else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...lastHalves(words), 1);
@@ -167,99 +146,23 @@ export class TraceRecorder implements KcovSink {
 
   /** Many records of one origin: nothing is called for each of them. */
   readonly #run = (origin: KcovOrigin, run: KcovRun): void => {
-    if (this.#seen) this.#fold(this.#seen, origin, run);
-    else this.#append(this.#sourceOf(origin, this.#test()), run);
+    const { halves, words, at, count } = run;
+    if (this.#folding) this.#folding.add(origin, run);
+    else if (halves > 2) this.#builder.cmpRun(this.#sources.of(origin, this.#test()), words, at, count);
+    else this.#builder.pcRun(this.#sources.of(origin, this.#test()), words, at, count);
     if (run.halves === 2) this.#crossings?.recorded(origin.contextAddress);
     this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;
   };
 
-  /** A program that makes the same calls again and again mostly comes here. */
   readonly #repeats = (run: KcovRun): boolean => {
-    const last = this.#pending;
-    const next = last && this.#seen!.repeated(last, run);
-    if (!next) return false;
-    if (next.before !== last) {
-      this.#builder.alike(last.source, 1);
-      this.#pendingCall!.syscall = next.origin.syscall;
-      this.#pendingCall!.call++;
-    }
-    this.#pending = next;
+    const origin = this.#folding!.repeated(run);
+    if (!origin) return false;
     if (run.halves === 2) this.#crossings?.recorded(run.context);
-    this.#watch?.wroteRun(next.origin.descriptor, run);
+    this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;
     return true;
   };
-
-  #append(source: number, { halves, words, at, count }: Run): void {
-    if (halves > 2) this.#builder.cmpRun(source, words, at, count);
-    else this.#builder.pcRun(source, words, at, count);
-  }
-
-  /** A run that is kept only if no earlier call of the thread has left the same records. */
-  #fold(known: SeenCalls, origin: KcovOrigin, run: Run): void {
-    const { tid, syscall } = origin;
-    const last = this.#pending?.origin.tid === tid ? this.#pending : undefined;
-    const isFirst = this.#begins(origin);
-    const before = isFirst ? undefined : (this.#pending ?? this.#calls.get(tid)!.seen);
-    const canFold = isFirst || before !== undefined;
-    const seen = canFold ? known.find(before, origin, run, last) : undefined;
-    if (seen && (isFirst || this.#pending)) {
-      this.#pendingCall = this.#callOf(tid, syscall);
-      this.#origin = undefined;
-      this.#pending = seen;
-      return;
-    }
-    this.#settle();
-    const source = this.#sourceOf(origin, this.#test());
-    this.#append(source, run);
-    const call = this.#calls.get(tid)!;
-    call.seen = canFold ? (seen ?? known.add(before, origin, run)) : undefined;
-    call.source = source;
-  }
-
-  /**
-   * Before records of this origin: true if they are the first of a system call, which ends the one
-   * before of the thread. If a call of another thread is pending, it is kept as it is.
-   */
-  #begins({ tid, syscall }: KcovOrigin): boolean {
-    const call = this.#calls.get(tid);
-    const isFirst = call?.syscall !== syscall;
-    const pending = this.#pending;
-    if (pending && pending.origin.tid !== tid) this.#settle();
-    else if (pending && isFirst) {
-      if (pending.source >= 0) {
-        this.#builder.alike(pending.source, 1);
-        this.#pending = undefined;
-      } else this.#settle();
-    }
-    if (isFirst && call) {
-      if (call.seen && call.seen.source < 0) call.seen.source = call.source;
-      call.seen = undefined;
-    }
-    return isFirst;
-  }
-
-  /** The call that a thread is in has a record that is none of a run. */
-  #forget(thread: number): void {
-    const call = this.#calls.get(thread);
-    if (call) call.seen = undefined;
-  }
-
-  /** The last call may get other records, or others come before its next: it is kept as it is. */
-  #settle(): void {
-    const pending = this.#pending;
-    if (!pending) return;
-    this.#pending = undefined;
-    this.#origin = undefined;
-    const source = this.#sourceOf(pending.origin, this.#test());
-    const runs: SeenCall[] = [];
-    for (let part: SeenCall | undefined = pending; part; part = part.before) runs.unshift(part);
-    for (const { words, count, halves } of runs) this.#append(source, { words, at: 0, count, halves });
-    const call = this.#calls.get(pending.origin.tid)!;
-    call.seen = pending;
-    call.source = source;
-  }
 
   /** Records that compiled code has counted. The device has reported one of their context. */
   readonly #counts: KcovCounts = {
@@ -279,45 +182,6 @@ export class TraceRecorder implements KcovSink {
     return this.#sourceOfTest[1];
   }
 
-  #sourceOf(origin: KcovOrigin, test: string): number {
-    if (origin === this.#origin && test === this.#originTest) return this.#source;
-    this.#origin = origin;
-    this.#originTest = test;
-    const { handle, tid, pid, syscall, isUnique } = origin;
-    const context = origin.context === 'task' ? 'task' : 'remote';
-    const { call, sources } = this.#callOf(tid, syscall);
-    const known = sources.find(
-      ({ source }) =>
-        source.test === test &&
-        source.process === pid &&
-        source.context === context &&
-        source.handle === handle &&
-        (source.unique ?? false) === isUnique,
-    );
-    this.#source = known?.number ?? -1;
-    if (!known) {
-      const source: Source = { test, process: pid, thread: tid, syscall, call, context, handle };
-      if (isUnique) source.unique = true;
-      this.#source = this.#builder.newSource(source);
-      sources.push({ source, number: this.#source });
-    }
-    return this.#source;
-  }
-
-  #callOf(tid: number, syscall: number): Call {
-    const last = this.#calls.get(tid);
-    if (last?.syscall === syscall) return last;
-    if (last) {
-      last.syscall = syscall;
-      last.call++;
-      last.sources = [];
-      return last;
-    }
-    const call: Call = { syscall, call: 1, sources: [], seen: undefined, source: -1 };
-    this.#calls.set(tid, call);
-    return call;
-  }
-
   get count(): number {
     this.#device?.flush();
     return this.#count;
@@ -330,7 +194,7 @@ export class TraceRecorder implements KcovSink {
 
   finish(): Trace {
     this.#device?.flush();
-    this.#settle();
+    this.#folding?.settle();
     if (this.#crossings?.finish()) {
       this.#builder.header.flow = 'known';
       // Where the flow is unknown, the PCs prove nothing of other code anyway.

@@ -94,8 +94,8 @@ const NO_RING = {
 const NO_FOLDING = {
   name: 'no folding',
   setup(build) {
-    build.onLoad({ filter: /[/\\]run[/\\]seen-calls\.ts$/ }, () => ({
-      contents: 'export class SeenCalls {}',
+    build.onLoad({ filter: /[/\\]run[/\\]call-folding\.ts$/ }, () => ({
+      contents: 'export class CallFolding {}',
     }));
   },
 };

@@ -1,0 +1,122 @@
+// Keeps the records of a system call only if no earlier call of its thread has left the same ones;
+// else the earlier one stands for it, too (`Trace.alike`). Records come in runs of one origin.
+import type { TraceBuilder } from '../coverage/record.ts';
+import type { KcovOrigin, KcovRun } from '../emulator/index.ts';
+import type { Call, CallSources } from './call-sources.ts';
+import { type Run, type SeenCall, SeenCalls } from './seen-calls.ts';
+
+/** The records of the call that a thread is in. */
+interface Kept {
+  /** So far, if all are of one source; undefined: not remembered. */
+  seen: SeenCall | undefined;
+  source: number;
+}
+
+export class CallFolding {
+  readonly #builder: TraceBuilder;
+  readonly #sources: CallSources;
+  readonly #test: string;
+  readonly #known = new SeenCalls();
+  /** By thread. */
+  readonly #kept = new Map<number, Kept>();
+  /** The last call, if its records so far are those of an earlier one; it has no source yet. */
+  #pending: SeenCall | undefined;
+  /** The call of `#pending`. */
+  #pendingCall: Call | undefined;
+
+  /** `test`: the one that all records are of. */
+  constructor(builder: TraceBuilder, sources: CallSources, test: string) {
+    this.#builder = builder;
+    this.#sources = sources;
+    this.#test = test;
+  }
+
+  /**
+   * The origin of a run that came behind the last one earlier, and does so again; undefined: it
+   * must be given to `add`. A program that makes the same calls again and again mostly comes here.
+   */
+  repeated(run: KcovRun): KcovOrigin | undefined {
+    const last = this.#pending;
+    const next = last && this.#known.repeated(last, run);
+    if (!next) return undefined;
+    if (next.before !== last) {
+      this.#builder.alike(last.source, 1);
+      this.#sources.next(this.#pendingCall!, next.origin.syscall);
+    }
+    this.#pending = next;
+    return next.origin;
+  }
+
+  add(origin: KcovOrigin, run: Run): void {
+    const { tid, syscall } = origin;
+    const last = this.#pending?.origin.tid === tid ? this.#pending : undefined;
+    const isFirst = this.#begins(origin);
+    const before = isFirst ? undefined : (this.#pending ?? this.#kept.get(tid)?.seen);
+    const canFold = isFirst || before !== undefined;
+    const seen = canFold ? this.#known.find(before, origin, run, last) : undefined;
+    if (seen && (isFirst || this.#pending)) {
+      this.#pendingCall = this.#sources.call(tid, syscall);
+      this.#pending = seen;
+      return;
+    }
+    this.settle();
+    const source = this.#append(origin, run);
+    this.#keep(tid, canFold ? (seen ?? this.#known.add(before, origin, run)) : undefined, source);
+  }
+
+  /** A record comes that is none of a run. */
+  interrupt(origin: KcovOrigin): void {
+    this.#begins(origin);
+    this.settle();
+    const kept = this.#kept.get(origin.tid);
+    if (kept) kept.seen = undefined;
+  }
+
+  /** The last call may get other records, or others come before its next: it is kept as it is. */
+  settle(): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    this.#pending = undefined;
+    const runs: SeenCall[] = [];
+    for (let part: SeenCall | undefined = pending; part; part = part.before) runs.unshift(part);
+    let source = -1;
+    for (const { words, count, halves } of runs)
+      source = this.#append(pending.origin, { words, at: 0, count, halves });
+    this.#keep(pending.origin.tid, pending, source);
+  }
+
+  /**
+   * Before records of this origin: true if they are the first of a system call, which ends the one
+   * before of the thread. If a call of another thread is pending, it is kept as it is.
+   */
+  #begins({ tid, syscall }: KcovOrigin): boolean {
+    const isFirst = this.#sources.syscallOf(tid) !== syscall;
+    const pending = this.#pending;
+    if (pending && pending.origin.tid !== tid) this.settle();
+    else if (pending && isFirst) {
+      if (pending.source >= 0) {
+        this.#builder.alike(pending.source, 1);
+        this.#pending = undefined;
+      } else this.settle();
+    }
+    const kept = this.#kept.get(tid);
+    if (isFirst && kept) {
+      if (kept.seen && kept.seen.source < 0) kept.seen.source = kept.source;
+      kept.seen = undefined;
+    }
+    return isFirst;
+  }
+
+  #keep(thread: number, seen: SeenCall | undefined, source: number): void {
+    const kept = this.#kept.get(thread);
+    if (kept) [kept.seen, kept.source] = [seen, source];
+    else this.#kept.set(thread, { seen, source });
+  }
+
+  #append(origin: KcovOrigin, { halves, words, at, count }: Run): number {
+    const source = this.#sources.of(origin, this.#test);
+    if (halves > 2) this.#builder.cmpRun(source, words, at, count);
+    else this.#builder.pcRun(source, words, at, count);
+    return source;
+  }
+}
