@@ -122,7 +122,7 @@ function isSame(seen: SeenCall, origin: KcovOrigin, { words, at, count, halves }
   return isAt(seen.words, words, at);
 }
 
-/** Are the words at this place the known ones? They mostly are, so a test of each would cost twice. */
+/** Are the words at this place the known ones? Mostly, so testing each would cost twice. */
 function isAt(known: Uint32Array, words: Uint32Array, at: number): boolean {
   let differ = 0;
   for (let i = 0; i < known.length; i++) differ |= known[i]! ^ words[at + i]!;

@@ -23,7 +23,7 @@ export interface Frame {
   inline: boolean;
 }
 
-/** The frames of all code of a scope that is in no inner one, but the place in the first of them. */
+/** The frames of a scope and those around it; of the first one without the place. */
 interface Chain {
   readonly frames: readonly Frame[];
   /** The symbol that may name the outermost one; -1: none. */
