@@ -9,8 +9,18 @@
 #include "devfs.h"
 #include "klib.h"
 #include "namei.h"
+#include "proc.h"
 #include "tmpfs.h"
-#include "fsinit.h"
+
+static struct super *root_super;
+struct fsctx kernel_fs = {.refs = 1, .lock = MUTEX_INIT(kernel_fs.lock, "fsctx"), .umask = 022};
+
+static void stand_at(struct fsctx *fs, const struct path *root)
+{
+    fs->root = fs->cwd = *root;
+    path_get(&fs->root);
+    path_get(&fs->cwd);
+}
 
 static void make_dir(const char *path, u32 mode)
 {
@@ -33,17 +43,14 @@ static void make_dir(const char *path, u32 mode)
 void fs_init(void)
 {
     struct archive initrd = {.at = initrd_start, .ready = initrd_size, .bytes = initrd_size};
-    int err;
 
-    fs_register(&tmpfs_type);
-    fs_register(&devfs_type);
-    fs_register(&debugfs_type);
-    devfs_init();
-    err = mount_as_root("tmpfs");
-    if (err)
+    fs_register_trees();
+    root_super = tmpfs_super(TMPFS_MAGIC, 0755);
+    if (!root_super)
         panic("no memory for the root file system");
-    mount_root()->sb->root->mode = S_IFDIR | 0755;
-    fsctx_init();
+    stand_at(&kernel_fs, &(struct path){mount_first(root_super), root_super->root});
+    if (curproc->fs != &kernel_fs)
+        stand_at(curproc->fs, &kernel_fs.root);
     if (initrd_size && cpio_unpack(&initrd))
         kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
     make_dir("/dev", 0755);
@@ -57,5 +64,5 @@ void fs_init(void)
 
 void fs_limit_root(void)
 {
-    tmpfs_limit(mount_root()->sb);
+    tmpfs_limit(root_super);
 }

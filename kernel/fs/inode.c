@@ -8,7 +8,6 @@
 #include "fs.h"
 #include "alloc.h"
 #include "klib.h"
-#include "proc.h"
 #include "timeout.h"
 
 static void now(struct timespec64 *ts)
@@ -17,21 +16,6 @@ static void now(struct timespec64 *ts)
 
     ts->sec = ns / 1000000000;
     ts->nsec = ns % 1000000000;
-}
-
-bool budget_take(struct budget *b, u64 n)
-{
-    u64 used = atomic_add(&b->used, n), max = atomic_load(&b->max);
-
-    if (!max || used <= max)
-        return true;
-    atomic_sub(&b->used, n);
-    return false;
-}
-
-void budget_give(struct budget *b, u64 n)
-{
-    atomic_sub(&b->used, n);
 }
 
 struct inode *inode_new(struct super *sb, u32 mode)
@@ -68,17 +52,6 @@ void inode_put(struct inode *inode)
         inode->ops->evict(inode);
     page_cache_free(inode);
     kfree(inode);
-}
-
-/* A directory with S_ISGID passes its group on, and to directories the bit as well. */
-void inode_own(struct inode *inode, const struct inode *dir)
-{
-    bool inherits = dir->mode & S_ISGID;
-
-    inode->uid = curproc->euid;
-    inode->gid = inherits ? dir->gid : curproc->egid;
-    if (inherits && S_ISDIR(inode->mode))
-        inode->mode |= S_ISGID;
 }
 
 /* Sets ctime, and mtime as well when the contents changed. */

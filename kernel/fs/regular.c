@@ -102,9 +102,11 @@ const struct file_ops *fops_for_mode(u32 mode)
     case S_IFIFO:
         return &fifo_fops;
 #endif
+#ifdef CONFIG_DIRECTORIES
     case S_IFCHR:
     case S_IFBLK:
         return &device_fops;
+#endif
     default:
         return &no_fops;
     }

@@ -5,9 +5,6 @@
  * which is never used again, so entries may come and go during a listing. Contents of regular files
  * are in the page cache only; a hole reads as zeros.
  *
- * A mount takes at most half of RAM unless its options say otherwise (tmpfs_options.c), and as many
- * inodes as that has pages. Beyond that, calls fail with ENOSPC, and a mapping gets SIGBUS.
- *
  * References: an entry holds one of its inode. The parent field of a directory is not counted: a
  * child cannot outlive its parent, because only empty directories are removed. A removed directory
  * has parent == NULL.
@@ -18,8 +15,6 @@
 #include "klib.h"
 #include "opt/memfd/memfd.h"
 #include "proc.h"
-
-#define TMPFS_MAGIC 0x01021994
 
 struct entry **tmpfs_find(struct inode *dir, const char *name)
 {
@@ -141,7 +136,7 @@ int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
 /* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */
 static struct xattrs *tmpfs_xattrs(struct inode *inode)
 {
-    return inode->sb->type == &tmpfs_type ? &node_of(inode)->xattrs : NULL;
+    return inode->sb->magic == TMPFS_MAGIC ? &node_of(inode)->xattrs : NULL;
 }
 
 static void tmpfs_evict(struct inode *inode)
@@ -174,16 +169,7 @@ const struct inode_ops tmpfs_ops = {
     .evict = tmpfs_evict,
 };
 
-static void tmpfs_umount(struct super *sb)
-{
-    inode_put(sb->root);
-    kfree(sb);
-}
-
-static const struct super_ops tmpfs_super_ops = {
-    .statfs = IF_OPTION(CONFIG_ATTRIBUTES, tmpfs_statfs), .umount = tmpfs_umount};
-
-struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
+struct super *tmpfs_super(u32 magic, u32 root_mode)
 {
     static u64 next_dev = 16;
     struct super *sb = kzalloc(sizeof(*sb));
@@ -191,8 +177,7 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
     if (!sb)
         return NULL;
     sb->refs = 1;
-    sb->type = type;
-    sb->ops = &tmpfs_super_ops;
+    sb->ops = IF_OPTION(CONFIG_MOUNTS, &tmpfs_super_ops);
     sb->magic = magic;
     sb->dev = atomic_add(&next_dev, 1);
     sb->root = tmpfs_inode(sb, S_IFDIR | root_mode);
@@ -202,35 +187,3 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
     }
     return sb;
 }
-
-static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
-                       struct super **out)
-{
-    struct tmpfs_options o = {.pages = pages_total_count() / 2,
-                              .inodes = pages_total_count() / 2,
-                              .mode = 01777,
-                              .uid = curproc->euid,
-                              .gid = curproc->egid};
-    int err = tmpfs_parse(data, &o);
-
-    (void)source;
-    (void)flags;
-    if (err)
-        return err;
-    *out = tmpfs_super(type, TMPFS_MAGIC, o.mode);
-    if (!*out)
-        return -ENOMEM;
-    (*out)->root->uid = o.uid;
-    (*out)->root->gid = o.gid;
-    (*out)->pages.max = o.pages;
-    (*out)->inodes.max = o.inodes;
-    return 0;
-}
-
-void tmpfs_limit(struct super *sb)
-{
-    sb->pages.max = MAX(pages_total_count() / 2, sb->pages.used);
-    sb->inodes.max = MAX(pages_total_count() / 2, sb->inodes.used);
-}
-
-struct fs_type tmpfs_type = {.name = "tmpfs", .nodev = true, .mount = tmpfs_mount};

@@ -158,10 +158,10 @@ struct file *files_get(struct files *files, int fd); /* with a reference, or 0 *
  */
 struct fsctx;
 
-struct fsctx *fsctx_new(void); /* at "/" with umask 022 */
-struct fsctx *fsctx_share(struct fsctx *fs);
-struct fsctx *fsctx_copy(struct fsctx *fs);
-void fsctx_put(struct fsctx *fs);
+extern struct fsctx kernel_fs; /* at "/" with umask 022 */
+OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_share, (struct fsctx * fs), fs)
+OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_copy, (struct fsctx * fs), fs)
+OPTIONAL(CONFIG_DIRECTORIES, void, fsctx_put, (struct fsctx * fs))
 
 /*
  * Opens a path for the kernel itself or for exec. flags as open(2). On success *out holds one

@@ -144,34 +144,17 @@ struct inode {
     struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
 };
 
-struct super_ops {
-    int (*statfs)(struct super *sb, struct statfs64 *out);
-    int (*sync)(struct super *sb);
-    void (*umount)(struct super *sb);
-};
-
-struct fs_type {
-    const char *name;
-    bool nodev; /* takes no block device */
-    /*
-     * Makes (or, for single-instance file systems, finds) the super block; root is referenced.
-     * data: the options of mount(2), "" without any.
-     */
-    int (*mount)(const struct fs_type *type, const char *source, u32 flags, const char *data,
-                 struct super **out);
-    struct fs_type *next;
-};
-
 /* The limit of a resource, and its use. Atomic; used exceeds max only if max was set later. */
 struct budget {
     u64 used, max; /* max 0: no limit */
 };
-bool budget_take(struct budget *b, u64 n); /* false: n would exceed the limit */
-void budget_give(struct budget *b, u64 n);
+/* False: n would exceed the limit. */
+OPTIONAL(CONFIG_MOUNTS, bool, budget_take, (struct budget *b, u64 n), true)
+OPTIONAL(CONFIG_MOUNTS, void, budget_give, (struct budget *b, u64 n))
 
-struct super {
+struct super { /* of a file system */
     int refs; /* mounts */
-    const struct fs_type *type;
+    const struct fs_type *type; /* how it was mounted */
     const struct super_ops *ops;
     struct inode *root;
     u64 dev; /* st_dev */
@@ -182,19 +165,9 @@ struct super {
     void *priv;
 };
 
-struct mount {
-    int refs;             /* atomic: files, cwds and the table itself */
-    struct mount *parent; /* 0: the root mount */
-    struct inode *covered;
-    struct super *sb;
-    char *source, *where; /* as /proc/mounts shows them; owned */
-    u32 flags;
-    struct mount *next; /* (fs_lock) */
-};
-
 /* A place in the tree; its creator owns both references. */
 struct path {
-    struct mount *mnt;
+    struct mount *mnt; /* NULL without opt/mounts */
     struct inode *inode;
 };
 
@@ -211,7 +184,6 @@ static inline i64 inode_max_bytes(const struct inode *inode)
 }
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
-void inode_own(struct inode *inode, const struct inode *dir); /* a new one: the caller's */
 void inode_touch(struct inode *inode, bool modified);         /* ctime, and mtime when modified */
 void inode_accessed(struct inode *inode);
 
@@ -221,7 +193,8 @@ struct fsctx {
     struct path root, cwd;
     u32 umask;
 };
-struct fsctx *current_fs(void); /* of the calling process; the kernel's own in kernel threads */
+/* Of the calling process; the kernel's own in kernel threads, and without opt/directories. */
+OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, current_fs, (void), &kernel_fs)
 
 /* namei.c: walking. base is the place of a dirfd, or 0 for the current directory. */
 enum {
@@ -230,22 +203,26 @@ enum {
 };
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
 
+/* A new one becomes the caller's. */
+OPTIONAL(CONFIG_CREDENTIALS, void, inode_own, (struct inode * inode, const struct inode *dir))
 /* 4 read, 2 write, 1 execute or search. Without opt/credentials all processes are the superuser's.
  */
 OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 want),
          want & 1 && !S_ISDIR(inode->mode) && !(inode->mode & 0111) ? -EACCES : 0)
 
-/* mount.c */
-void fs_register(struct fs_type *type);
 int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
-struct mount *mount_get(struct mount *mnt);
-void mount_put(struct mount *mnt);
-bool mount_cross_down(struct path *path); /* to the root that is mounted here; (fs_lock) */
-bool mount_cross_up(struct path *path);   /* from a root to the inode it covers; (fs_lock) */
-struct mount *mount_list(void);           /* (fs_lock) */
-struct mount *mount_root(void);
-int mount_as_root(const char *type);
-const struct fs_type *fs_type_list(void);
+/* opt/mounts. Downwards: to the root that is mounted here, upwards: from a root to the inode it
+ * covers; both need fs_lock. */
+OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_get, (struct mount * mnt), mnt)
+OPTIONAL(CONFIG_MOUNTS, void, mount_put, (struct mount * mnt))
+OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_down, (struct path * path), false)
+OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_up, (struct path * path), false)
+/* The first mount, in opt/mounts; once, before any program runs. */
+OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_first, (struct super * sb), NULL)
+OPTIONAL(CONFIG_MOUNTS, void, fs_register_trees, (void))
+/* Does a mount hide the inode? Needs fs_lock. */
+OPTIONAL(CONFIG_MOUNTS, bool, mount_covers, (const struct mount *mnt, const struct inode *inode),
+         false)
 
 /* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
 struct page_cache;

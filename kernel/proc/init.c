@@ -139,7 +139,7 @@ void init_start(void)
     if (!t)
         panic("out of memory for process 1");
     p->files = files_new();
-    p->fs = fsctx_new();
+    p->fs = fsctx_copy(&kernel_fs);
     p->sigacts = sigacts_new();
     strlcpy(p->comm, "init", sizeof(p->comm));
     t->kthread_fn = init_main;

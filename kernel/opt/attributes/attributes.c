@@ -12,6 +12,7 @@
 #include "timeout.h"
 #include "vm.h"
 #include "opt/attributes/statfs.h"
+#include "opt/mounts/mounts.h"
 
 #define AT_EACCESS 0x200
 

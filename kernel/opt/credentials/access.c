@@ -35,6 +35,17 @@ int inode_access(const struct inode *inode, u32 want)
     return access_as(inode, want, curproc->euid, in_group(inode->gid));
 }
 
+/* A directory with S_ISGID passes its group on, and to directories the bit as well. */
+void inode_own(struct inode *inode, const struct inode *dir)
+{
+    bool inherits = dir->mode & S_ISGID;
+
+    inode->uid = curproc->euid;
+    inode->gid = inherits ? dir->gid : curproc->egid;
+    if (inherits && S_ISDIR(inode->mode))
+        inode->mode |= S_ISGID;
+}
+
 bool signal_allowed(const struct proc *p)
 {
     const struct proc *me = curproc;

@@ -1,9 +1,9 @@
 /* current.c: the current directory and the umask of a process. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "fs/internal.h"
 #include "fs/open.h"
 #include "klib.h"
+#include "opt/directories/current.h"
 #include "opt/directories/path_string.h"
 #include "proc.h"
 #include "syscall.h"

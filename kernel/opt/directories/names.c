@@ -94,14 +94,6 @@ long sys_mknodat(u64 dirfd, u64 path, u64 mode, u64 rdev)
     return at_last((int)dirfd, path, &op);
 }
 
-static bool is_mountpoint(struct mount *mnt, struct inode *inode)
-{
-    for (struct mount *m = mount_list(); m; m = m->next)
-        if (m->parent == mnt && m->covered == inode)
-            return true;
-    return false;
-}
-
 /* 0 if victim, found under w->name, may be removed, by rmdir (as_dir) or unlink. */
 int may_remove(struct walk *w, struct inode *victim, bool as_dir)
 {
@@ -114,7 +106,7 @@ int may_remove(struct walk *w, struct inode *victim, bool as_dir)
         return -ENOTDIR;
     if (!as_dir && S_ISDIR(victim->mode))
         return -EISDIR;
-    if (is_mountpoint(w->at.mnt, victim))
+    if (mount_covers(w->at.mnt, victim))
         return -EBUSY;
     if (as_dir && victim->ops->is_empty && !victim->ops->is_empty(victim))
         return -ENOTEMPTY;

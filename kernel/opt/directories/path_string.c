@@ -25,7 +25,7 @@ int path_string_locked(const struct path *path, char *buf, u64 n)
 
         if (mount_cross_up(&at))
             continue;
-        if (!at.mnt->parent && at.inode == at.mnt->sb->root)
+        if (at.inode == kernel_fs.root.inode)
             break;
         err = at.inode->ops->name ? at.inode->ops->name(at.inode, name) : -ENOENT;
         parent = err ? NULL : at.inode->ops->parent(at.inode);

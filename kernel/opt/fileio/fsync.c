@@ -1,4 +1,5 @@
 /* fsync.c: the operation fsync of files and directories. */
+#include "opt/mounts/mounts.h"
 #include "fs/open.h"
 
 int regular_fsync(struct file *file)

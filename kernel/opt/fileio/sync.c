@@ -1,7 +1,6 @@
 /* sync.c: fsync(2) and its relatives. */
 #include "abi/errno.h"
-#include "fs/internal.h"
-#include "fs.h"
+#include "opt/mounts/mounts.h"
 #include "syscall.h"
 
 int fs_sync_all(void)

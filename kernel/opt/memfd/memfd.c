@@ -98,7 +98,7 @@ struct super *memfd_super(void)
 
     mutex_lock(&fs_lock);
     if (!sb)
-        sb = tmpfs_super(&tmpfs_type, 0x01021994, 0700);
+        sb = tmpfs_super(TMPFS_MAGIC, 0700);
     mutex_unlock(&fs_lock);
     return sb;
 }

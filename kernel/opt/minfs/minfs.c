@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "boot.h"
 #include "klib.h"
+#include "opt/mounts/mounts.h"
 #include "opt/attributes/statfs.h"
 
 #define MINFS_SUPER_MAGIC 0x6b626673
@@ -412,7 +413,6 @@ static int minfs_mount(const struct fs_type *type, const char *source, u32 flags
         fs->read_only = flags & MS_RDONLY || fs->bd->read_only;
         fs->sb = sb;
         *sb = (struct super){.refs = 1,
-                             .type = type,
                              .ops = &minfs_super_ops,
                              .max_bytes = (i64)MINFS_MAX_BYTES,
                              .priv = fs,

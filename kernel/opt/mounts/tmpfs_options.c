@@ -2,10 +2,10 @@
  * tmpfs_options.c: the options of a tmpfs mount: size=, nr_blocks=, nr_inodes=, mode=, uid=, gid=
  * (tmpfs(5)). Sizes take k, m or g, and size= also a percentage of RAM.
  */
-#include "fs/tmpfs.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "opt/mounts/mounts.h"
 
 /* A number with an optional unit; *end is behind it. */
 static u64 number(const char *text, int base, const char **end)

@@ -6,6 +6,7 @@
 #include "opt/hwprobe/isa.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"
+#include "opt/mounts/mounts.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "procfs.h"
@@ -99,10 +100,10 @@ static void filesystems(struct textbuf *t, struct proc *p)
         text_printf(t, "%s\t%s\n", f->nodev ? "nodev" : "", f->name);
 }
 
-static void mounts(struct textbuf *t, struct proc *p)
+static void mount_table(struct textbuf *t, struct proc *p)
 {
     mutex_lock(&fs_lock);
-    for (struct mount *m = mount_list(); m; m = m->next)
+    for (struct mount *m = mounts; m; m = m->next)
         text_printf(t, "%s %s %s %s 0 0\n", m->source[0] ? m->source : "none", m->where,
                     m->sb->type->name, m->flags & 1 ? "ro" : "rw");
     mutex_unlock(&fs_lock);
@@ -380,7 +381,7 @@ const struct proc_row proc_pid_rows[] = {
     TEXT("cmdline", 0444, cmdline_pid), TEXT("comm", 0444, comm),
     LINK("cwd", cwd, cwd_place),        TEXT("environ", 0400, environ),
     LINK("exe", exe, exe_place),        {"fd", S_IFDIR | 0500, NULL, NULL},
-    TEXT("maps", 0444, maps),           TEXT("mounts", 0444, mounts),
+    TEXT("maps", 0444, maps),           TEXT("mounts", 0444, mount_table),
     LINK("root", root, root_place),     TEXT("stat", 0444, stat_pid),
     TEXT("statm", 0444, statm),         TEXT("status", 0444, status),
 };

@@ -17,6 +17,7 @@
 #include "boot.h"
 #include "klib.h"
 #include "opt/descriptors/look.h"
+#include "opt/mounts/mounts.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "proc/each.h"
@@ -476,7 +477,7 @@ static int proc_mount(const struct fs_type *type, const char *source, u32 flags,
         if (!sb)
             return -ENOMEM;
         *sb = (struct super){
-            .refs = 1, .type = type, .ops = &proc_super_ops, .dev = 4, .magic = PROC_MAGIC};
+            .refs = 1, .ops = &proc_super_ops, .dev = 4, .magic = PROC_MAGIC};
         proc_super = sb;
         if (make_inode((struct pnode){.kind = ROOT}, S_IFDIR | 0555, &sb->root)) {
             proc_super = NULL;

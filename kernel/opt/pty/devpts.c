@@ -9,6 +9,7 @@
 #include "abi/errno.h"
 #include "fs/devfs.h"
 #include "klib.h"
+#include "opt/mounts/mounts.h"
 #include "proc.h"
 #include "fs/tmpfs.h"
 
@@ -86,7 +87,7 @@ static struct fs_type devpts_type = {.name = "devpts", .nodev = true, .mount = d
 
 int devpts_init(void)
 {
-    pts_super = tmpfs_super(&devpts_type, DEVPTS_MAGIC, 0755);
+    pts_super = tmpfs_super(DEVPTS_MAGIC, 0755);
     if (!pts_super)
         return -ENOMEM;
     dir_ops = tmpfs_ops;

@@ -15,6 +15,7 @@
 #include "fs.h"
 #include "boot.h"
 #include "klib.h"
+#include "opt/mounts/mounts.h"
 #include "fs/tmpfs.h"
 #include "opt/hotplug/hotplug.h"
 #include "opt/sysfs/bind.h"
@@ -175,7 +176,7 @@ static int mount(const struct fs_type *type, const char *source, u32 flags, cons
 {
     mutex_lock(&tree_lock);
     if (!tree)
-        tree = tmpfs_super(type, SYSFS_MAGIC, 0555);
+        tree = tmpfs_super(SYSFS_MAGIC, 0555);
     if (tree) {
         mutex_lock(&fs_lock);
         for (u32 i = 0; i < ARRAY_LEN(buses); i++)

@@ -11,8 +11,9 @@
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
-#include "internal.h"
-#include "namei.h"
+#include "fs/namei.h"
+#include "fs/tmpfs.h"
+#include "opt/mounts/mounts.h"
 
 static struct fs_type *types;
 struct mount *mounts; /* oldest first; (fs_lock) */
@@ -28,16 +29,6 @@ const struct fs_type *fs_type_list(void)
     return types;
 }
 
-struct mount *mount_list(void)
-{
-    return mounts;
-}
-
-struct mount *mount_root(void)
-{
-    return mounts;
-}
-
 struct mount *mount_get(struct mount *mnt)
 {
     if (mnt)
@@ -45,7 +36,7 @@ struct mount *mount_get(struct mount *mnt)
     return mnt;
 }
 
-void super_drop(struct super *sb)
+static void super_drop(struct super *sb)
 {
     if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
         sb->ops->umount(sb);
@@ -81,6 +72,14 @@ bool mount_cross_down(struct path *path)
     path->mnt = top;
     path->inode = top->sb->root;
     return true;
+}
+
+bool mount_covers(const struct mount *mnt, const struct inode *inode)
+{
+    for (struct mount *m = mounts; m; m = m->next)
+        if (m->parent == mnt && m->covered == inode)
+            return true;
+    return false;
 }
 
 bool mount_cross_up(struct path *path)
@@ -134,23 +133,15 @@ static void append_mount(struct mount *m)
     *last = m;
 }
 
-/* The first mount. Called once, before any program runs. */
-int mount_as_root(const char *type)
+struct mount *mount_first(struct super *sb)
 {
-    const struct fs_type *t = fs_find_type(type);
-    struct super *sb;
-    struct mount *m;
-    int err;
-
-    KASSERT(t && !mounts);
-    err = t->mount(t, type, 0, "", &sb);
-    if (err)
-        return err;
-    m = new_mount(sb, type, "/", 0);
-    if (!m)
-        return -ENOMEM;
-    append_mount(m);
-    return 0;
+    KASSERT(!mounts);
+    sb->type = &tmpfs_type;
+    tmpfs_limit(sb);
+    mounts = new_mount(sb, "tmpfs", "/", 0);
+    if (!mounts)
+        panic("no memory for the first mount");
+    return mount_get(mounts);
 }
 
 int fs_mount_at(const struct path *at, const char *source, const char *where, const char *type,
@@ -163,6 +154,7 @@ int fs_mount_at(const struct path *at, const char *source, const char *where, co
 
     if (err)
         return err;
+    sb->type = t;
     m = new_mount(sb, source, where, flags);
     if (!m) {
         super_drop(sb);
