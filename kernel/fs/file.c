@@ -1,5 +1,5 @@
 /*
- * file.c: life of an open file, opening by name, and the checks around a file's operations.
+ * file.c: life of an open file, and the checks around a file's operations.
  *
  * file_new takes its own references of mount and inode, and file_put drops them. A driver's open()
  * runs before any other thread can see the file, so it needs no lock.
@@ -11,8 +11,6 @@
 #include "opt/filelock/filelock.h"
 #include "fs.h"
 #include "klib.h"
-#include "opt/memfd/memfd.h"
-#include "namei.h"
 #include "opt/notify/notify.h"
 #include "open.h"
 #include "proc.h"
@@ -22,20 +20,6 @@ struct file *file_get(struct file *file)
 {
     atomic_add(&file->refs, 1);
     return file;
-}
-
-/* Writers and the execution of a file exclude each other (-ETXTBSY). */
-static int claim(struct file *file, int side)
-{
-    int *count = &file->inode->write_count, old = atomic_load(count);
-
-    do {
-        if (old * side < 0)
-            return -ETXTBSY;
-    } while (!__atomic_compare_exchange_n(count, &old, old + side, false, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_ACQUIRE));
-    file->write_claim = (i8)side;
-    return 0;
 }
 
 static void file_free(struct file *file)
@@ -108,9 +92,9 @@ int file_open_path(const struct path *at, u32 oflags, const char *shown, struct 
     if (!f->path)
         err = -ENOMEM;
     else if (oflags & O_REGULAR)
-        err = claim(f, -1);
+        err = file_claim(f, -1);
     else if (f->fflags & FF_WRITE && S_ISREG(at->inode->mode))
-        err = claim(f, 1);
+        err = file_claim(f, 1);
     if (!err && f->ops->open)
         err = f->ops->open(at->inode, f);
     if (err) {
@@ -245,174 +229,4 @@ i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset)
 
     iter_kernel(&it, (void *)buf, n);
     return file_write(file, &it, &offset);
-}
-
-/* The permission bits of a new file, after the umask. */
-static u32 masked(u32 mode)
-{
-    return mode & 07777 & ~current_fs()->umask;
-}
-
-static int check_access(const struct inode *inode, u32 flags)
-{
-    u32 acc = flags & O_ACCMODE;
-    u32 want = (acc != O_WRONLY ? 4 : 0) | (acc != O_RDONLY || flags & O_TRUNC ? 2 : 0);
-
-    if (flags & O_PATH)
-        return 0;
-    if (S_ISDIR(inode->mode) && (want & 2 || flags & O_CREAT))
-        return -EISDIR;
-    if (S_ISLNK(inode->mode))
-        return -ELOOP;
-    if (want & 2 && atomic_load(&inode->write_count) < 0)
-        return -ETXTBSY;
-    return inode_access(inode, want);
-}
-
-/*
- * The last component of an open with O_CREAT; the walk has reached its directory. Follows links to
- * files that do not exist yet, as open(2) does. 1: created; 0: found. Needs fs_lock.
- */
-static int find_or_create(struct walk *w, u32 flags, u32 mode)
-{
-    struct inode *child, *dir;
-    bool magic;
-    int err;
-
-    for (;;) {
-        dir = w->at.inode;
-        if (!w->name[0] || w->want_dir || !strcmp(w->name, ".") || !strcmp(w->name, ".."))
-            return -EISDIR;
-        err = walk_lookup(w, &child);
-        if (err == -ENOENT) {
-            err = inode_access(dir, 2);
-            if (!err)
-                err = dir->ops->create
-                          ? dir->ops->create(dir, w->name, S_IFREG | masked(mode), 0, &child)
-                          : -EACCES;
-            if (err)
-                return err;
-            notify_entry(dir, w->name, NOTIFY_CREATE, 0);
-            walk_enter(w, child);
-            return 1;
-        }
-        if (err)
-            return err;
-        if (flags & O_EXCL) {
-            inode_put(child);
-            return -EEXIST;
-        }
-        if (!S_ISLNK(child->mode) || flags & O_NOFOLLOW) {
-            walk_enter(w, child);
-            return 0;
-        }
-        err = walk_follow(w, child);
-        magic = child->ops->follow;
-        inode_put(child);
-        if (!err && !magic)
-            err = walk_run(w, WALK_PARENT);
-        if (err || magic) /* a magic link has led to the file itself */
-            return err;
-    }
-}
-
-struct located {
-    struct path at;
-    struct inode *dir;    /* the directory where it was found, or NULL; owned */
-    bool created, linked; /* linked: the walk followed symbolic links */
-};
-
-static int locate(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
-                  struct located *to)
-{
-    u32 how = (flags & O_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & O_DIRECTORY ? WALK_DIR : 0);
-    bool may_create = flags & O_CREAT && !(flags & O_PATH);
-    struct walk *w = kmalloc(sizeof(*w));
-    int err;
-
-    if (!w)
-        return -ENOMEM;
-    mutex_lock(&fs_lock);
-    err = walk_begin(w, base, name);
-    if (!err && resolve)
-        err = walk_restrict(w, base, resolve);
-    if (!err)
-        err = walk_run(w, may_create ? WALK_PARENT : how);
-    if (!err && may_create)
-        err = find_or_create(w, flags, mode);
-    if (err >= 0) {
-        to->created = err > 0;
-        to->linked = w->links;
-        to->at = w->at;
-        to->dir = w->dir;
-        w->at = (struct path){0};
-        w->dir = NULL;
-        err = 0;
-    }
-    walk_end(w);
-    mutex_unlock(&fs_lock);
-    kfree(w);
-    return err;
-}
-
-static int truncate_opened(struct inode *inode)
-{
-    int err = 0;
-
-    if (!S_ISREG(inode->mode) || !inode->ops->truncate)
-        return 0;
-    mutex_lock(&inode->lock);
-    if (inode->size)
-        err = seals_allow_size(inode, 0);
-    if (inode->size && !err)
-        err = inode->ops->truncate(inode, 0);
-    mutex_unlock(&inode->lock);
-    return err;
-}
-
-int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
-                 struct file **out)
-{
-    bool tmpfile = (flags & O_TMPFILE) == O_TMPFILE;
-    struct located to;
-    char *shown;
-    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, resolve, &to);
-
-    if (err)
-        return err;
-    if (tmpfile) {
-        inode_put(to.dir);
-        to.dir = NULL;
-        err = make_tmpfile(&to.at, masked(mode));
-    }
-    if (!err && !to.created && !tmpfile)
-        err = check_access(to.at.inode, flags);
-    if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(to.at.inode->mode))
-        err = -ENOTDIR;
-    if (!err && flags & O_REGULAR && !S_ISREG(to.at.inode->mode))
-        err = -EACCES;
-    if (!err && flags & O_TRUNC && !(flags & O_PATH) && !to.created)
-        err = truncate_opened(to.at.inode);
-    shown = err ? NULL : shown_path(base, name, to.linked, flags);
-    if (!err)
-        err = shown ? file_open_path(&to.at, flags, shown, out) : -ENOMEM;
-    if (!err) {
-        (*out)->dir = to.dir;
-        to.dir = NULL;
-        notify_file(*out, NOTIFY_OPEN);
-    }
-    kfree(shown);
-    inode_put(to.dir);
-    path_put(&to.at);
-    return err;
-}
-
-int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out)
-{
-    return vfs_open_how(base, name, flags, mode, 0, out);
-}
-
-int vfs_open(const char *path, u32 flags, u32 mode, struct file **out)
-{
-    return vfs_open_at(NULL, path, flags, mode, out);
 }

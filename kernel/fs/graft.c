@@ -3,31 +3,28 @@
  * the directory on which opt/mounts would mount it.
  */
 #include "devfs.h"
-#include "namei.h"
 #include "tmpfs_node.h"
 
 #ifndef CONFIG_MOUNTS
 
 int fs_mount(const char *source, const char *where, const char *type)
 {
-    struct inode *hidden;
-    struct walk w;
-    int err;
+    struct inode *root = devfs_tree(type)->root;
+    struct entry *e;
+    struct path at;
+    int err = path_walk(NULL, where, WALK_DIR, &at);
 
+    if (err)
+        return err;
     mutex_lock(&fs_lock);
-    err = walk_begin(&w, NULL, where);
-    if (!err)
-        err = walk_run(&w, WALK_PARENT);
-    if (!err)
-        err = walk_lookup(&w, &hidden);
-    if (!err) {
-        tmpfs_unlink(w.at.inode, w.name, hidden);
-        inode_put(hidden);
-        err = tmpfs_add(w.at.inode, w.name, devfs_tree(type)->root);
-    }
-    walk_end(&w);
+    node_of(root)->parent = node_of(at.inode)->parent;
+    for (e = node_of(node_of(root)->parent)->entries; e->inode != at.inode;)
+        e = e->next;
+    e->inode = inode_get(root);
     mutex_unlock(&fs_lock);
-    return err;
+    inode_put(at.inode); /* of the entry */
+    path_put(&at);
+    return 0;
 }
 
 #endif

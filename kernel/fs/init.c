@@ -5,10 +5,8 @@
  */
 #include "fs.h"
 #include "boot.h"
-#include "cpio.h"
 #include "devfs.h"
 #include "klib.h"
-#include "namei.h"
 #include "proc.h"
 #include "tmpfs.h"
 
@@ -24,26 +22,15 @@ static void stand_at(struct fsctx *fs, const struct path *root)
 
 static void make_dir(const char *path, u32 mode)
 {
-    struct walk w;
-    struct inode *made = NULL, *there;
+    struct path at;
 
-    mutex_lock(&fs_lock);
-    if (!walk_begin(&w, NULL, path) && !walk_run(&w, WALK_PARENT)) {
-        if (!walk_lookup(&w, &there))
-            inode_put(there);
-        else
-            w.at.inode->ops->create(w.at.inode, w.name, S_IFDIR | mode, 0, &made);
-    }
-    walk_end(&w);
-    mutex_unlock(&fs_lock);
-    inode_put(made);
+    if (path_make(path, S_IFDIR | mode, &at) >= 0)
+        path_put(&at);
 }
 
 /* Called once, in a thread that may sleep. */
 void fs_init(void)
 {
-    struct archive initrd = {.at = initrd_start, .ready = initrd_size, .bytes = initrd_size};
-
     fs_register_trees();
     root_super = tmpfs_super(TMPFS_MAGIC, 0755);
     if (!root_super)
@@ -51,7 +38,7 @@ void fs_init(void)
     stand_at(&kernel_fs, &(struct path){mount_first(root_super), root_super->root});
     if (curproc->fs != &kernel_fs)
         stand_at(curproc->fs, &kernel_fs.root);
-    if (initrd_size && cpio_unpack(&initrd))
+    if (initrd_size && initrd_unpack())
         kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
     make_dir("/dev", 0755);
     make_dir("/proc", 0555);

@@ -10,6 +10,8 @@
 #include "klib.h"
 #include "timeout.h"
 
+struct mutex fs_lock = MUTEX_INIT(fs_lock, "fs");
+
 static void now(struct timespec64 *ts)
 {
     u64 ns = time_wall_ns();

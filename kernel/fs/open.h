@@ -4,31 +4,14 @@
 #include "fs.h"
 #include "optional.h"
 
-int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out);
-/* The same with the RESOLVE_* of namei.h. */
-int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
-                 struct file **out);
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
+/* opt/exec: writers (1) and the execution (-1) of a file exclude each other: 0 or -ETXTBSY. */
+OPTIONAL(CONFIG_EXEC, int, file_claim, (struct file * file, int side), 0)
 /* at: an explicit position, or NULL for the file's own. -EBADF if not open for that. */
 i64 file_read(struct file *f, struct iter *to, i64 *at);
 i64 file_write(struct file *f, struct iter *from, i64 *at);
 
-/*
- * The first two arguments of every ...at call. On success name is a kernel copy of the path (kfree)
- * and base the place of dirfd, empty for AT_FDCWD and absolute paths.
- */
-struct at_args {
-    char *name;
-    struct path base;
-};
-int at_begin(struct at_args *a, int dirfd, u64 user_path);
-int at_take_base(struct at_args *a, int dirfd); /* also for an absolute path */
-void at_end(struct at_args *a);
-static inline const struct path *at_base(const struct at_args *a)
-{
-    return a->base.inode ? &a->base : NULL;
-}
-/* All of it in one call: the place that dirfd, path and AT_* flags mean, with references. */
+/* The place that the arguments of an ...at call and AT_* flags mean, with references. */
 int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out);
 
 /* sys_stat.c */
@@ -47,19 +30,11 @@ long truncate_inode(struct inode *inode, i64 size);
 #define IOV_MAX 1024
 int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
 
-int copy_path(u64 user_path, char **out); /* kfree */
-
 /* opt/fcntl */
 OPTIONAL(CONFIG_FCNTL, long, fcntl_more, (struct file *f, int cmd, u64 arg), -EINVAL)
 /* opt/descriptors: ioctls that mean the same for every file; -ENOTTY when cmd is none of them. */
 OPTIONAL(CONFIG_DESCRIPTORS, long, ioctl_generic, (struct file *f, int fd, u32 cmd, u64 arg),
          -ENOTTY)
 /* opt/fileio */
-OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path *at, u32 mode), -EOPNOTSUPP)
 int regular_fsync(struct file *file);
 int dir_fsync(struct file *file);
-
-struct open_how { /* ABI; grows */
-    u64 flags, mode, resolve;
-};
-long open_at(u64 dirfd, u64 path, const struct open_how *how);

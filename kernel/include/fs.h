@@ -196,12 +196,15 @@ struct fsctx {
 /* Of the calling process; the kernel's own in kernel threads, and without opt/directories. */
 OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, current_fs, (void), &kernel_fs)
 
-/* namei.c: walking. base is the place of a dirfd, or 0 for the current directory. */
+/* Walking. base is the place of a dirfd, or 0 for the current directory. */
 enum {
     WALK_FOLLOW = 1 << 0, /* follow a symbolic link in the last component */
     WALK_DIR = 1 << 1,    /* the result must be a directory */
 };
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
+/* What is there, or a new node. 1: made; 0: found. */
+int path_make(const char *path, u32 mode, struct path *out);
+int initrd_unpack(void); /* 0, or -errno after a message */
 
 /* A new one becomes the caller's. */
 OPTIONAL(CONFIG_CREDENTIALS, void, inode_own, (struct inode * inode, const struct inode *dir))

@@ -1,7 +1,7 @@
 /* openat2.c: openat2(2): refuses unknown flags, and restricts where the path may lead. */
 #include "abi/errno.h"
-#include "fs/namei.h"
-#include "fs/open.h"
+#include "opt/paths/namei.h"
+#include "opt/paths/paths.h"
 #include "syscall.h"
 #include "vm.h"
 #include "opt/exec/copyin_struct.h"

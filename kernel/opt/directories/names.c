@@ -5,7 +5,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "opt/directories/names.h"
-#include "fs/open.h"
+#include "opt/paths/paths.h"
 #include "klib.h"
 #include "opt/notify/notify.h"
 #include "proc.h"

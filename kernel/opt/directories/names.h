@@ -1,7 +1,7 @@
 /* names.h: what the calls on names share. */
 #pragma once
 
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "klib.h"
 
 /* An operation on the last name of a path, and its arguments; at_last() walks to its directory. */

@@ -1,6 +1,6 @@
 /* tmpfile.c: open(2) with O_TMPFILE. */
 #include "abi/errno.h"
-#include "fs/open.h"
+#include "opt/paths/paths.h"
 
 /* Makes a file without a name in the directory `at` (O_TMPFILE), which becomes the new file. */
 int make_tmpfile(struct path *at, u32 mode)

@@ -2,7 +2,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "boot.h"
-#include "fs/cpio.h"
+#include "opt/paths/cpio.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "opt/fwcfg/fw_cfg.h"

@@ -1,6 +1,6 @@
 /* cpio_links.c: the links of an archive. */
 #include "alloc.h"
-#include "fs/cpio.h"
+#include "opt/paths/cpio.h"
 #include "klib.h"
 
 struct hardlink {

@@ -4,7 +4,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "klib.h"
 
 static int walk_to_root(struct walk *w)

@@ -1,9 +1,9 @@
 /* links.c: the system calls that give a file another name, by a link or by a move. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "opt/directories/names.h"
-#include "fs/open.h"
+#include "opt/paths/paths.h"
 #include "klib.h"
 #include "opt/notify/notify.h"
 #include "proc.h"

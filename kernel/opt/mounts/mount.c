@@ -11,7 +11,7 @@
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "fs/tmpfs.h"
 #include "opt/mounts/mounts.h"
 

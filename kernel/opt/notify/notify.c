@@ -7,7 +7,7 @@
  */
 #include "opt/notify/watches.h"
 #include "klib.h"
-#include "fs/open.h"
+#include "opt/paths/paths.h"
 
 struct mutex notify_lock = MUTEX_INIT(notify_lock, "notify");
 static int watches; /* atomic: number of watches in the system */

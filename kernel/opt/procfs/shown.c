@@ -1,5 +1,5 @@
 /* shown.c: the absolute path of an open file, for /proc/self/fd and the watchers of names. */
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

@@ -8,7 +8,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "opt/notify/notify.h"
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "proc.h"
 #include "timeout.h"
 #include "opt/sockets/errno.h"

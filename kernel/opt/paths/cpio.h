@@ -1,7 +1,7 @@
 /* cpio.h: an archive while it is unpacked, for cpio.c and opt/links. */
 #pragma once
 
-#include "fs/namei.h"
+#include "opt/paths/namei.h"
 #include "optional.h"
 
 /* Most bytes that a part of a member other than its contents may have. */

@@ -8,11 +8,12 @@
  *
  * Not modelled: compression, checksums (070702 is read, but its sum is not checked).
  */
-#include "fs/cpio.h"
+#include "opt/paths/cpio.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "boot.h"
 #include "klib.h"
-#include "namei.h"
+#include "opt/paths/namei.h"
 
 #define HEADER_BYTES 110
 
@@ -235,4 +236,11 @@ int cpio_unpack(struct archive *a)
     }
     cpio_forget_links(a);
     return err;
+}
+
+int initrd_unpack(void)
+{
+    struct archive initrd = {.at = initrd_start, .ready = initrd_size, .bytes = initrd_size};
+
+    return cpio_unpack(&initrd);
 }

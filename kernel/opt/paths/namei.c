@@ -12,9 +12,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
-#include "namei.h"
-
-struct mutex fs_lock = MUTEX_INIT(fs_lock, "fs");
+#include "opt/paths/namei.h"
 
 int walk_begin(struct walk *w, const struct path *base, const char *name)
 {
@@ -197,5 +195,35 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
     mutex_lock(&fs_lock);
     err = path_walk_locked(base, name, how, out);
     mutex_unlock(&fs_lock);
+    return err;
+}
+
+int path_make(const char *path, u32 mode, struct path *out)
+{
+    struct walk *w = kmalloc(sizeof(*w));
+    struct inode *child;
+    int err;
+
+    if (!w)
+        return -ENOMEM;
+    mutex_lock(&fs_lock);
+    err = walk_begin(w, NULL, path);
+    if (!err)
+        err = walk_run(w, WALK_PARENT);
+    if (!err) {
+        err = walk_lookup(w, &child);
+        if (err == -ENOENT) {
+            err = w->at.inode->ops->create(w->at.inode, w->name, mode, 0, &child);
+            err = err ? err : 1;
+        }
+    }
+    if (err >= 0) {
+        walk_enter(w, child);
+        *out = w->at;
+        w->at = (struct path){0};
+    }
+    walk_end(w);
+    mutex_unlock(&fs_lock);
+    kfree(w);
     return err;
 }

@@ -1,7 +1,7 @@
 /*
  * sys_open.c: openat(2), which ignores unknown flags.
  */
-#include "open.h"
+#include "opt/paths/paths.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -1,7 +1,7 @@
 /*
  * sys_names.c: the arguments of all ...at calls.
  */
-#include "open.h"
+#include "opt/paths/paths.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
