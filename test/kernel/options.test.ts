@@ -55,9 +55,9 @@ describe('options of the kernel', () => {
   it('a fragment without options leaves what it sets itself', () => {
     expect(configure('mk', 'conf/linux', 'conf/teach')).toMatch(/^OPTIONS := opt\/futex opt\/truncate$/m);
     expect(configure('def', 'conf/linux', 'conf/teach')).toBe(
-      '#include "opt/futex/syscalls.def"\n#include "opt/truncate/syscalls.def"\n',
+      '#include "opt/futex/syscalls.def"\n',
     );
-    expect(configure('h', 'conf/linux', 'conf/teach')).toMatch(/^#define CONFIG_SYSCALLS FUTEX_TRUNCATE$/m);
+    expect(configure('h', 'conf/linux', 'conf/teach')).toMatch(/^#define CONFIG_SYSCALLS FUTEX$/m);
   });
 
   it('the list of system calls has the options that have some, and CONFIG_SYSCALLS names them', () => {

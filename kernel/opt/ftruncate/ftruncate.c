@@ -1,4 +1,4 @@
-/* truncate.c: truncate(2) and ftruncate(2). */
+/* ftruncate.c: truncate(2) and ftruncate(2). */
 #include "abi/errno.h"
 #include "fs/open.h"
 #include "opt/memfd/memfd.h"
