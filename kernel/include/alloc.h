@@ -46,19 +46,12 @@ size_t pages_total_count(void);
 
 void *kmalloc(size_t size); /* aligned to the next power of two of size, at most to a page */
 void *kzalloc(size_t size);
-void *krealloc(void *p, size_t size);
 void kfree(void *p); /* NULL is fine */
-size_t kmalloc_size(const void *p);
 char *kstrdup(const char *s);
-/* Objects of size class number `class`: in use, and in total; false after the last class. */
-struct kmalloc_stats {
-    size_t size, active, total;
-};
-bool kmalloc_stats(int class, struct kmalloc_stats *out);
 
 /* Allocation failure injection: the n-th allocation of a thread fails (opt/failinject/fail.c). */
 OPTIONAL(CONFIG_FAULT_INJECTION, bool, should_fail_alloc, (void), false)
 
 void page_init(pa_t ram_start, pa_t ram_end);
 void page_add_range(pa_t start, pa_t end); /* hand RAM to the allocator */
-void kmalloc_init(void);
+OPTIONAL(CONFIG_SLAB, void, kmalloc_init, (void))

@@ -2,7 +2,7 @@
  * proc_text.c: the texts of /proc, in the formats of proc(5). One function per file, two tables at
  * the end.
  */
-#include "alloc.h"
+#include "opt/slab/slab.h"
 #include "opt/hwprobe/isa.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"

@@ -1,6 +1,6 @@
 /* text.c: texts that grow while they are written. */
 #include "opt/procfs/text.h"
-#include "alloc.h"
+#include "opt/slab/slab.h"
 #include "klib.h"
 
 void text_put(struct textbuf *t, const char *s, u64 n)

@@ -4,7 +4,7 @@
  * links its free objects through their first words, keeps its size class in page->order, and is on
  * the partial list of its class while it has a free object. An empty slab is freed at once.
  */
-#include "alloc.h"
+#include "opt/slab/slab.h"
 #include "kasan.h"
 #include "klib.h"
 #include "opt/poison/poison.h"

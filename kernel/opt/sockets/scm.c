@@ -6,7 +6,7 @@
  */
 #include "scm.h"
 #include "abi/errno.h"
-#include "alloc.h"
+#include "opt/slab/slab.h"
 #include "bugs.h"
 #include "klib.h"
 #include "vm.h"
