@@ -235,28 +235,3 @@ int fd_close(int fd)
 
     return f ? files_release_slot(t, fd, f) : -EBADF;
 }
-
-int fd_get_cloexec(int fd)
-{
-    struct files *t = curproc->files;
-    int flag;
-
-    spin_lock(&t->lock); /* another thread may be replacing the arrays by larger ones */
-    flag = fd >= 0 && fd < t->cap ? t->cloexec[fd] : -EBADF;
-    spin_unlock(&t->lock);
-    return flag;
-}
-
-int fd_set_cloexec(int fd, bool cloexec)
-{
-    struct files *t = curproc->files;
-
-    bool exists;
-
-    spin_lock(&t->lock);
-    exists = fd >= 0 && fd < t->cap;
-    if (exists)
-        t->cloexec[fd] = cloexec;
-    spin_unlock(&t->lock);
-    return exists ? 0 : -EBADF;
-}

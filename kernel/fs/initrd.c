@@ -1,6 +1,6 @@
 /*
- * initrd.c: unpacks the initial archive in a kernel without the option PATHS: directories and files,
- * without their owners and times.
+ * initrd.c: unpacks the initial archive in a kernel without the option PATHS: directories and
+ * files, without their owners and times.
  *
  * Format "newc" (cpio(5)): per member a header of 110 ASCII characters - "070701", then 13 fields
  * of 8 hexadecimal digits - the name with its NUL, and the contents, each padded to 4 bytes. The
@@ -43,8 +43,7 @@ static u64 parse(const u8 *p, u64 left, struct member *m)
         !field(p, 6, &m->size) || !field(p, 11, &name_size))
         return 0;
     start = ALIGN_UP(HEADER_BYTES + name_size, 4);
-    if (!name_size || start > left || m->size > left - start ||
-        p[HEADER_BYTES + name_size - 1])
+    if (!name_size || start > left || m->size > left - start || p[HEADER_BYTES + name_size - 1])
         return 0;
     m->name = (const char *)p + HEADER_BYTES;
     m->contents = p + start;

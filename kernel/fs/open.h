@@ -6,7 +6,7 @@
 
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
 /* opt/exec: writers (1) and the execution (-1) of a file exclude each other: 0 or -ETXTBSY. */
-OPTIONAL(CONFIG_EXEC, int, file_claim, (struct file * file, int side), 0)
+OPTIONAL(CONFIG_EXEC, int, file_claim, (struct file *file, int side), 0)
 /* at: an explicit position, or NULL for the file's own. -EBADF if not open for that. */
 i64 file_read(struct file *f, struct iter *to, i64 *at);
 i64 file_write(struct file *f, struct iter *from, i64 *at);
@@ -30,8 +30,6 @@ long truncate_inode(struct inode *inode, i64 size);
 #define IOV_MAX 1024
 int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
 
-/* opt/fcntl */
-OPTIONAL(CONFIG_FCNTL, long, fcntl_more, (struct file *f, int cmd, u64 arg), -EINVAL)
 /* opt/descriptors: ioctls that mean the same for every file; -ENOTTY when cmd is none of them. */
 OPTIONAL(CONFIG_DESCRIPTORS, long, ioctl_generic, (struct file *f, int fd, u32 cmd, u64 arg),
          -ENOTTY)

@@ -151,9 +151,8 @@ static int check_open(struct inode *inode, u32 flags, bool made)
 static int open_at(struct inode *base, const char *path, u32 flags, u32 mode, struct file **out)
 {
     struct path at;
-    int made = flags & O_CREAT
-                   ? make(base, path, S_IFREG | (mode & 07777 & ~kernel_fs.umask), &at)
-                   : walk(base, path, 0, &at);
+    int made = flags & O_CREAT ? make(base, path, S_IFREG | (mode & 07777 & ~kernel_fs.umask), &at)
+                               : walk(base, path, 0, &at);
     int err = made;
 
     if (made < 0)

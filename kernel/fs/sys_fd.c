@@ -1,25 +1,13 @@
 /*
- * sys_fd.c: the system calls about descriptors themselves: close, dup, fcntl, ioctl.
+ * sys_fd.c: the system calls about descriptors themselves: close, dup, ioctl.
  */
 #include "open.h"
 #include "abi/errno.h"
-#include "abi/sched.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
-
-#define F_DUPFD         0
-#define F_GETFD         1
-#define F_SETFD         2
-#define F_GETFL         3
-#define F_SETFL         4
-#define F_DUPFD_CLOEXEC 1030
-
-#define FD_CLOEXEC    1
-#define SETFL_MASK    (O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME)
-#define RLIMIT_NOFILE 7
 
 long sys_close(u64 fd)
 {
@@ -31,49 +19,6 @@ long sys_dup(u64 fd)
     struct file *f = fd_get_any((int)fd);
 
     return f ? fd_install(f, 0) : -EBADF;
-}
-
-static long dup_from(struct file *f, u64 min, bool cloexec)
-{
-    if (min >= rlimit_get(RLIMIT_NOFILE))
-        return -EINVAL;
-    return fd_install_from(file_get(f), (int)min, cloexec);
-}
-
-static long set_status_flags(struct file *f, u32 flags)
-{
-    f->oflags = (f->oflags & ~SETFL_MASK) | (flags & SETFL_MASK);
-    return 0;
-}
-
-static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
-{
-    switch (cmd) {
-    case F_DUPFD:
-    case F_DUPFD_CLOEXEC:
-        return dup_from(f, arg, cmd == F_DUPFD_CLOEXEC);
-    case F_GETFD:
-        return fd_get_cloexec(fd);
-    case F_SETFD:
-        return fd_set_cloexec(fd, arg & FD_CLOEXEC);
-    case F_GETFL:
-        return f->oflags | O_LARGEFILE;
-    }
-    if (f->fflags & FF_PATH)
-        return -EBADF;
-    return cmd == F_SETFL ? set_status_flags(f, arg) : fcntl_more(f, cmd, arg);
-}
-
-long sys_fcntl(u64 fd, u64 cmd, u64 arg)
-{
-    struct file *f = fd_get_any((int)fd);
-    long result;
-
-    if (!f)
-        return -EBADF;
-    result = fcntl_file(f, (int)fd, (int)cmd, arg);
-    file_put(f);
-    return result;
 }
 
 long sys_ioctl(u64 fd, u64 cmd, u64 arg)

@@ -15,7 +15,7 @@ extern const struct super_ops tmpfs_super_ops; /* opt/mounts */
 struct inode *tmpfs_inode(struct super *sb, u32 mode);
 
 /* Limits a tmpfs from now on to half of RAM, or to its present contents if those are larger. */
-OPTIONAL(CONFIG_MOUNTS, void, tmpfs_limit, (struct super * sb))
+OPTIONAL(CONFIG_MOUNTS, void, tmpfs_limit, (struct super *sb))
 
 /* regular.c: file operations of regular files, directories, FIFOs, device nodes. */
 const struct file_ops *fops_for_mode(u32 mode);

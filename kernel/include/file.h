@@ -149,8 +149,6 @@ int fd_install(struct file *file, u32 oflags); /* from 0; O_CLOEXEC of oflags co
 int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);
 int fd_close(int fd);
-int fd_get_cloexec(int fd);
-int fd_set_cloexec(int fd, bool cloexec);
 struct file *files_get(struct files *files, int fd); /* with a reference, or 0 */
 
 /*
@@ -159,9 +157,9 @@ struct file *files_get(struct files *files, int fd); /* with a reference, or 0 *
 struct fsctx;
 
 extern struct fsctx kernel_fs; /* at "/" with umask 022 */
-OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_share, (struct fsctx * fs), fs)
-OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_copy, (struct fsctx * fs), fs)
-OPTIONAL(CONFIG_DIRECTORIES, void, fsctx_put, (struct fsctx * fs))
+OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_share, (struct fsctx *fs), fs)
+OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, fsctx_copy, (struct fsctx *fs), fs)
+OPTIONAL(CONFIG_DIRECTORIES, void, fsctx_put, (struct fsctx *fs))
 
 /*
  * Opens a path for the kernel itself or for exec. flags as open(2). On success *out holds one

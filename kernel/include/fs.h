@@ -152,8 +152,8 @@ struct budget {
 OPTIONAL(CONFIG_MOUNTS, bool, budget_take, (struct budget *b, u64 n), true)
 OPTIONAL(CONFIG_MOUNTS, void, budget_give, (struct budget *b, u64 n))
 
-struct super { /* of a file system */
-    int refs; /* mounts */
+struct super {                  /* of a file system */
+    int refs;                   /* mounts */
     const struct fs_type *type; /* how it was mounted */
     const struct super_ops *ops;
     struct inode *root;
@@ -184,7 +184,7 @@ static inline i64 inode_max_bytes(const struct inode *inode)
 }
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
-void inode_touch(struct inode *inode, bool modified);         /* ctime, and mtime when modified */
+void inode_touch(struct inode *inode, bool modified); /* ctime, and mtime when modified */
 void inode_accessed(struct inode *inode);
 
 struct fsctx {
@@ -202,12 +202,12 @@ enum {
     WALK_DIR = 1 << 1,    /* the result must be a directory */
 };
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
-/* What is there, or a new node. 1: made; 0: found. */
+/* The place of this name, with a new node if it had none. 1: made; 0: found. */
 int path_make(const char *path, u32 mode, struct path *out);
 int initrd_unpack(void); /* 0, or -errno after a message */
 
 /* A new one becomes the caller's. */
-OPTIONAL(CONFIG_CREDENTIALS, void, inode_own, (struct inode * inode, const struct inode *dir))
+OPTIONAL(CONFIG_CREDENTIALS, void, inode_own, (struct inode *inode, const struct inode *dir))
 /* 4 read, 2 write, 1 execute or search. Without opt/credentials all processes are the superuser's.
  */
 OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 want),
@@ -216,12 +216,12 @@ OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 
 int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
 /* opt/mounts. Downwards: to the root that is mounted here, upwards: from a root to the inode it
  * covers; both need fs_lock. */
-OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_get, (struct mount * mnt), mnt)
-OPTIONAL(CONFIG_MOUNTS, void, mount_put, (struct mount * mnt))
-OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_down, (struct path * path), false)
-OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_up, (struct path * path), false)
+OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_get, (struct mount *mnt), mnt)
+OPTIONAL(CONFIG_MOUNTS, void, mount_put, (struct mount *mnt))
+OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_down, (struct path *path), false)
+OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_up, (struct path *path), false)
 /* The first mount, in opt/mounts; once, before any program runs. */
-OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_first, (struct super * sb), NULL)
+OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_first, (struct super *sb), NULL)
 OPTIONAL(CONFIG_MOUNTS, void, fs_register_trees, (void))
 /* Does a mount hide the inode? Needs fs_lock. */
 OPTIONAL(CONFIG_MOUNTS, bool, mount_covers, (const struct mount *mnt, const struct inode *inode),

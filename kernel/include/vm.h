@@ -116,7 +116,6 @@ struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; 
 
 /* The main stack: grows on demand inside [top - size, top). */
 long vm_map_stack(struct vm *vm, va_t top, u64 size);
-long vm_brk(struct vm *vm, va_t brk); /* the new (or, when refused, the old) break */
 long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot);
 long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 

@@ -8,7 +8,8 @@ void vm_destroy(void *vm); /* vm.c: after the last reference */
 /* vma.c */
 struct vma *vma_new(struct vm *vm, va_t start, va_t end, u32 prot, u32 flags);
 void vma_link(struct vm *vm, struct vma *vma);
-void vma_insert(struct vm *vm, struct vma *vma); /* link, then merge, which may free vma */
+/* opt/brk: joins the area with its neighbours, which may free it. */
+OPTIONAL(CONFIG_BRK, void, vma_merge, (struct vm *vm, struct vma *vma))
 void vma_delete(struct vma *vma);                /* unlink, close, drop the file, free */
 struct vma *vma_split(struct vma *vma, va_t at); /* the upper part, or NULL without memory */
 struct vma *vma_copy(const struct vma *vma);     /* not linked; file referenced, open() called */
@@ -36,8 +37,9 @@ int cow_make_writable(struct vma *vma, va_t va, u64 *pte);
 int vma_fault(struct vma *vma, va_t va, u32 access);
 /* Maps every page of a new area; 0 or a negative errno. */
 int vma_premap(struct vma *vma);
-/* mmap.c: are all pages of the range in areas? Needs vm->lock. */
-bool range_mapped(struct vm *vm, va_t addr, va_t end);
+/* mmap.c */
+bool range_mapped(struct vm *vm, va_t addr, va_t end);  /* are all pages of it in areas? */
+long unmap_locked(struct vm *vm, va_t start, va_t end); /* all areas, or their parts, in it */
 /* opt/handlers: maps the code to which handlers return; false without memory */
 OPTIONAL(CONFIG_HANDLERS, bool, trampoline_map, (struct vm *vm), true)
 /* shmem.c: MAP_SHARED | MAP_ANONYMOUS */

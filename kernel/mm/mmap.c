@@ -1,5 +1,5 @@
 /*
- * mmap, munmap, mprotect, brk and madvise: operations on areas and page tables.
+ * mmap, munmap and mprotect: operations on areas and page tables.
  */
 #include "abi/errno.h"
 #include "abi/mman.h"
@@ -17,8 +17,7 @@ static bool range_ok(va_t addr, u64 len)
            addr + len <= USER_TRAMPOLINE;
 }
 
-/* vm->lock held. Removes all areas, or parts of them, in the range. */
-static long unmap_locked(struct vm *vm, va_t start, va_t end)
+long unmap_locked(struct vm *vm, va_t start, va_t end)
 {
     int error = vma_cut(vm, start, end);
     if (error)
@@ -111,7 +110,8 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
         return error;
     }
     bool premapped = vma->flags & VMA_PREMAPPED; /* such an area has ops, so it never merges */
-    vma_insert(vm, vma); /* may merge an anonymous vma into a neighbour and free it */
+    vma_link(vm, vma);
+    vma_merge(vm, vma); /* may free it */
     if (premapped && (error = vma_premap(vma))) {
         pt_unmap(vm, vma->start, vma->end);
         vma_delete(vma);
@@ -146,7 +146,8 @@ long vm_map_stack(struct vm *vm, va_t top, u64 size)
     if (!vma)
         return -ENOMEM;
     mutex_lock(&vm->lock);
-    vma_insert(vm, vma);
+    vma_link(vm, vma);
+    vma_merge(vm, vma);
     mutex_unlock(&vm->lock);
     return 0;
 }
@@ -209,33 +210,4 @@ long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot)
     long error = protect_locked(vm, addr, addr + len, prot);
     mutex_unlock(&vm->lock);
     return error;
-}
-
-static bool brk_grow(struct vm *vm, va_t from, va_t to)
-{
-    if (to > USER_MMAP_TOP || !vma_range_free(vm, from, to) ||
-        to - vm->brk_start > rlimit_get(RLIMIT_DATA))
-        return false;
-    struct vma *vma = vma_new(vm, from, to, VM_READ | VM_WRITE, VMA_HEAP);
-    if (vma)
-        vma_insert(vm, vma);
-    return vma;
-}
-
-long vm_brk(struct vm *vm, va_t brk)
-{
-    mutex_lock(&vm->lock);
-    va_t from = ALIGN_UP(vm->brk, PAGE_SIZE), to = ALIGN_UP(brk, PAGE_SIZE);
-    if (brk >= vm->brk_start && brk < USER_TOP) {
-        bool ok = true;
-        if (to > from)
-            ok = brk_grow(vm, from, to);
-        else if (to < from)
-            ok = unmap_locked(vm, to, from) == 0;
-        if (ok)
-            vm->brk = brk;
-    }
-    long result = (long)vm->brk;
-    mutex_unlock(&vm->lock);
-    return result;
 }

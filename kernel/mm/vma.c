@@ -60,21 +60,6 @@ struct vma *vm_find(struct vm *vm, va_t va)
     return NULL;
 }
 
-static bool can_merge(const struct vma *a, const struct vma *b)
-{
-    return a->end == b->start && !a->ops && !b->ops && !a->file && !b->file && a->prot == b->prot &&
-           a->flags == b->flags && a->max_prot == b->max_prot;
-}
-
-static void try_merge(struct vma *low, struct vma *high)
-{
-    if (!can_merge(low, high))
-        return;
-    low->end = high->end;
-    list_remove(&high->link);
-    kfree(high);
-}
-
 void vma_link(struct vm *vm, struct vma *vma)
 {
     struct list *after = &vm->areas;
@@ -85,16 +70,6 @@ void vma_link(struct vm *vm, struct vma *vma)
     }
     list_push_front(after, &vma->link);
     vm->reserved += vma->end - vma->start;
-}
-
-void vma_insert(struct vm *vm, struct vma *vma)
-{
-    vma_link(vm, vma);
-    struct list *before = vma->link.prev;
-    if (vma->link.next != &vm->areas)
-        try_merge(vma, list_entry(vma->link.next, struct vma, link));
-    if (before != &vm->areas)
-        try_merge(list_entry(before, struct vma, link), vma);
 }
 
 struct vma *vma_split(struct vma *vma, va_t at)

@@ -6,11 +6,6 @@
 #include "syscall.h"
 #include "vm.h"
 
-long sys_brk(u64 brk)
-{
-    return vm_brk(curproc->vm, brk);
-}
-
 long sys_mmap(u64 addr, u64 len, u64 prot, u64 flags, u64 fd, u64 offset)
 {
     struct file *file = NULL;

@@ -54,9 +54,7 @@ describe('options of the kernel', () => {
 
   it('a fragment without options leaves what it sets itself', () => {
     expect(configure('mk', 'conf/linux', 'conf/teach')).toMatch(/^OPTIONS := opt\/futex opt\/truncate$/m);
-    expect(configure('def', 'conf/linux', 'conf/teach')).toBe(
-      '#include "opt/futex/syscalls.def"\n',
-    );
+    expect(configure('def', 'conf/linux', 'conf/teach')).toBe('#include "opt/futex/syscalls.def"\n');
     expect(configure('h', 'conf/linux', 'conf/teach')).toMatch(/^#define CONFIG_SYSCALLS FUTEX$/m);
   });
 

@@ -82,7 +82,7 @@ describe.skipIf(!ready)('the kernel without options', () => {
     return count;
   }
 
-  /** The numbers of a page, written as "PREFIX 12,886 lines of code". */
+  /** The numbers of a page, written as "PREFIX 12,762 lines of code". */
   const said = (page: string, pattern: RegExp): number[] =>
     [
       ...readFileSync(join(ROOT, 'docs', page), 'utf8')

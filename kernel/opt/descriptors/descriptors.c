@@ -3,6 +3,7 @@
 #include "abi/sched.h"
 #include "bugs.h"
 #include "fs.h"
+#include "opt/fcntl/cloexec.h"
 #include "opt/descriptors/look.h"
 #include "opt/exec/tables.h"
 #include "proc.h"

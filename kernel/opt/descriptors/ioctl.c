@@ -1,4 +1,5 @@
 /* ioctl.c: ioctls that mean the same for every file. */
+#include "opt/fcntl/cloexec.h"
 #include "abi/errno.h"
 #include "fs.h"
 #include "fs/open.h"

@@ -1,4 +1,4 @@
-/* devices.c: nodes made by mknod(2) have only a number; open finds the driver that registered it. */
+/* devices.c: nodes of mknod(2) have only a number; open finds the driver that registered it. */
 #include "abi/errno.h"
 #include "alloc.h"
 #include "fs/devfs.h"

@@ -32,6 +32,7 @@ bool trampoline_map(struct vm *vm)
         return false;
     vma->max_prot = VM_READ | VM_EXEC;
     vma->ops = &trampoline_ops;
-    vma_insert(vm, vma);
+    vma_link(vm, vma);
+    vma_merge(vm, vma);
     return true;
 }

@@ -27,7 +27,7 @@ static inline const struct path *at_base(const struct at_args *a)
 int copy_path(u64 user_path, char **out); /* kfree */
 
 /* opt/fileio */
-OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path * at, u32 mode), -EOPNOTSUPP)
+OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path *at, u32 mode), -EOPNOTSUPP)
 
 struct open_how { /* ABI; grows */
     u64 flags, mode, resolve;

@@ -476,8 +476,7 @@ static int proc_mount(const struct fs_type *type, const char *source, u32 flags,
 
         if (!sb)
             return -ENOMEM;
-        *sb = (struct super){
-            .refs = 1, .ops = &proc_super_ops, .dev = 4, .magic = PROC_MAGIC};
+        *sb = (struct super){.refs = 1, .ops = &proc_super_ops, .dev = 4, .magic = PROC_MAGIC};
         proc_super = sb;
         if (make_inode((struct pnode){.kind = ROOT}, S_IFDIR | 0555, &sb->root)) {
             proc_super = NULL;
