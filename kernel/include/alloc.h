@@ -1,6 +1,6 @@
 /*
- * Kernel memory. Pages come from a buddy allocator over all RAM (mm/page.c), small objects from
- * power-of-two slabs (mm/kmalloc.c). Every allocator works in any context, never sleeps, and
+ * Kernel memory. Pages come from mm/page.c or the buddy allocator opt/buddy, small objects from
+ * mm/kmalloc.c or the slabs of opt/slab. Every allocator works in any context, never sleeps, and
  * returns 0 / NULL when memory is short or failure injection strikes.
  */
 #pragma once
@@ -23,7 +23,8 @@ struct page {
     void *slab_free;
 };
 
-/* 2^order contiguous pages, naturally aligned, refs = 1 on the first; contents undefined. */
+/* 2^order contiguous pages, refs = 1 on the first; contents undefined. opt/buddy: aligned to their
+ * size. */
 pa_t page_alloc(int order);
 void page_free(pa_t pa, int order);
 /* One zeroed page, refs = 1. */

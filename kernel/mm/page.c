@@ -1,19 +1,19 @@
 /* kcov: not instrumented: its path depends on everything that ran before */
 /*
- * Page allocator: a binary buddy system over one array of struct page. A free block of 2^k pages is
- * aligned to its size and linked through its first page; freeing merges with the buddy as long as
- * that is free and of equal order. Order 15 blocks (128 MiB) exist for kcov areas.
+ * Page allocator of a kernel without the option BUDDY: one list of all free pages. A single page
+ * comes from the front of the list, where pages that were freed go; a block is found by a search
+ * for a run of free pages, from the end of RAM downwards.
  */
 #include "alloc.h"
 #include "klib.h"
-#include "opt/poison/poison.h"
-#include "kasan.h"
 #include "lock.h"
+
+#ifndef CONFIG_BUDDY
 
 static struct page *pages;
 static pa_t ram_first, ram_end;
-static struct list free_lists[MAX_ORDER + 1];
-static struct spinlock page_lock = SPINLOCK_INIT("page");
+static struct list free_list = LIST_INIT(free_list);
+static struct spinlock page_lock = SPINLOCK_INIT("pages");
 static size_t free_pages, total_pages;
 
 extern char __kernel_end[];
@@ -38,82 +38,58 @@ void page_init(pa_t start, pa_t end)
     pages = (struct page *)ALIGN_UP(__kernel_end, PAGE_SIZE);
     ram_first = start;
     ram_end = end;
-    for (int i = 0; i <= MAX_ORDER; i++)
-        list_init(&free_lists[i]);
     memset(pages, 0, (end - start) / PAGE_SIZE * sizeof(*pages));
-}
-
-static void free_block(pa_t pa, int order)
-{
-    free_pages += 1UL << order;
-    for (; order < MAX_ORDER; order++) {
-        pa_t buddy = pa ^ (PAGE_SIZE << order);
-        if (!pa_is_ram(buddy))
-            break;
-        struct page *b = page_of(buddy);
-        if (b->kind != PAGE_FREE || b->order != order)
-            break;
-        list_remove(&b->link);
-        b->kind = PAGE_RESERVED;
-        pa &= ~(PAGE_SIZE << order);
-    }
-    struct page *pg = page_of(pa);
-    pg->kind = PAGE_FREE;
-    pg->order = (u8)order;
-    list_push_front(&free_lists[order], &pg->link);
 }
 
 void page_add_range(pa_t start, pa_t end)
 {
     spin_lock(&page_lock);
-    total_pages += (end - start) >> PAGE_SHIFT;
-    while (start < end) {
-        int order = 0;
-        while (order < MAX_ORDER && !(start & (PAGE_SIZE << order)) &&
-               start + (PAGE_SIZE << (order + 1)) <= end)
-            order++;
-        free_block(start, order);
-        start += PAGE_SIZE << order;
+    for (pa_t pa = start; pa < end; pa += PAGE_SIZE) {
+        page_of(pa)->kind = PAGE_FREE;
+        list_push_back(&free_list, &page_of(pa)->link);
+        free_pages++;
+        total_pages++;
     }
     spin_unlock(&page_lock);
 }
 
-/* Take a block of the order, splitting a larger one; 0 when there is none. */
-static pa_t take_block(int order)
+/* The first page of a run of n free pages, or NULL. Needs the lock. */
+static struct page *find_run(size_t n)
 {
-    int from = order;
-    while (from <= MAX_ORDER && list_empty(&free_lists[from]))
-        from++;
-    if (from > MAX_ORDER)
-        return 0;
-    struct page *pg = list_first(&free_lists[from], struct page, link);
-    pa_t pa = page_pa(pg);
-    list_remove(&pg->link);
-    while (from > order) {
-        from--;
-        struct page *upper = page_of(pa + (PAGE_SIZE << from));
-        upper->kind = PAGE_FREE;
-        upper->order = (u8)from;
-        list_push_front(&free_lists[from], &upper->link);
+    size_t run = 0;
+    if (n == 1)
+        return list_empty(&free_list) ? NULL : list_first(&free_list, struct page, link);
+    for (struct page *pg = page_of(ram_end); pg-- > pages;) {
+        run = pg->kind == PAGE_FREE ? run + 1 : 0;
+        if (run == n)
+            return pg;
     }
-    free_pages -= 1UL << order;
-    pg->kind = PAGE_USED;
-    pg->order = (u8)order;
-    pg->refs = 1;
-    return pa;
+    return NULL;
+}
+
+/* n pages in a row, each a block with one reference; 0 if there are none. */
+static pa_t take(size_t n)
+{
+    if (should_fail_alloc())
+        return 0;
+    spin_lock(&page_lock);
+    struct page *first = find_run(n);
+    for (size_t i = 0; first && i < n; i++) {
+        list_remove(&first[i].link);
+        first[i].kind = PAGE_USED;
+        first[i].order = 0;
+        first[i].refs = 1;
+        free_pages--;
+    }
+    spin_unlock(&page_lock);
+    return first ? page_pa(first) : 0;
 }
 
 pa_t page_alloc(int order)
 {
-    if (order > MAX_ORDER || should_fail_alloc())
-        return 0;
-    spin_lock(&page_lock);
-    pa_t pa = take_block(order);
-    spin_unlock(&page_lock);
-    if (pa) {
-        check_pages(pa, order);
-        kasan_alloc_pages(pa_to_va(pa), PAGE_SIZE << order);
-    }
+    pa_t pa = order > MAX_ORDER ? 0 : take(1UL << order);
+    if (pa)
+        page_of(pa)->order = (u8)order;
     return pa;
 }
 
@@ -123,44 +99,26 @@ void page_free(pa_t pa, int order)
     if (pg->kind != PAGE_USED || pg->order != order)
         panic("page_free: page %lx is of kind %d, order %d, not order %d", pa, pg->kind, pg->order,
               order);
-    kasan_free_pages(pa_to_va(pa), PAGE_SIZE << order);
-    poison_pages(pa, order);
     spin_lock(&page_lock);
-    pg->refs = 0;
-    free_block(pa, order);
+    for (size_t i = 0; i < 1UL << order; i++) {
+        pg[i].refs = 0;
+        pg[i].kind = PAGE_FREE;
+        list_push_front(&free_list, &pg[i].link);
+        free_pages++;
+    }
     spin_unlock(&page_lock);
 }
 
 pa_t page_alloc_zeroed(void)
 {
-    pa_t pa = page_alloc(0);
-    if (pa)
-        memset(pa_to_va(pa), 0, PAGE_SIZE);
-    return pa;
+    return page_alloc_contig(1);
 }
 
 pa_t page_alloc_contig(size_t n)
 {
-    int order = 0;
-    while (order <= MAX_ORDER && (1UL << order) < n)
-        order++;
-    pa_t pa = n ? page_alloc(order) : 0;
-    if (!pa)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        struct page *pg = page_of(pa + i * PAGE_SIZE);
-        pg->kind = PAGE_USED;
-        pg->order = 0;
-        pg->refs = 1;
-    }
-    pa_t end = pa + (PAGE_SIZE << order);
-    if (pa + n * PAGE_SIZE < end) {
-        page_add_range(pa + n * PAGE_SIZE, end);
-        spin_lock(&page_lock);
-        total_pages -= (1UL << order) - n;
-        spin_unlock(&page_lock);
-    }
-    memset(pa_to_va(pa), 0, n * PAGE_SIZE);
+    pa_t pa = n ? take(n) : 0;
+    if (pa)
+        memset(pa_to_va(pa), 0, n * PAGE_SIZE);
     return pa;
 }
 
@@ -200,3 +158,5 @@ size_t pages_total_count(void)
 {
     return total_pages;
 }
+
+#endif
