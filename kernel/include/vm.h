@@ -167,8 +167,6 @@ long user_zero(va_t dst, size_t n);
  * it is not mapped, because the trap handler resolves faults only with interrupts enabled.
  */
 long user_read32(va_t addr, u32 *value);
-/* Atomic compare-and-exchange of a user word; the old value goes to *old. */
-long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
 /*
  * The key of a futex word: the page in shared areas, the address space elsewhere. The key holds a
  * reference to the page, so that the page cannot become another futex's: give it back with

@@ -3,15 +3,7 @@
  * mm/fault.c cannot resolve continues at the fix-up of the exception table, with a2 = bytes not yet
  * copied.
  */
-#define SSTATUS_SUM 0x40000
-
-.macro GUARDED insn:vararg
-9:  \insn
-    .pushsection .ex_table, "a"
-    .balign 8
-    .quad 9b, user_copy_fixup
-    .popsection
-.endm
+#include "mm/guarded.h"
 
 /* size_t user_copy(void *dst, const void *src, size_t n): one side is user memory */
 .text
@@ -51,6 +43,7 @@ user_copy:
     addi a1, a1, 1
     addi a2, a2, -1
     bnez a2, 5b
+.globl user_copy_fixup
 user_copy_fixup:
     li t6, SSTATUS_SUM
     csrc sstatus, t6
@@ -97,21 +90,5 @@ user_load32:
     li a2, -1
     GUARDED lw t0, 0(a0)
     sw t0, 0(a1)
-    li a2, 0
-    j user_copy_fixup
-
-/* long user_cas32(u32 *addr, u32 expect, u32 desired, u32 *old): 0, or -1 on fault */
-.globl user_cas32
-user_cas32:
-    li t6, SSTATUS_SUM
-    csrs sstatus, t6
-    mv t3, a2
-    li a2, -1
-    sext.w a1, a1
-1:  GUARDED lr.w.aqrl t0, (a0)
-    bne t0, a1, 2f
-    GUARDED sc.w.rl t1, t3, (a0)
-    bnez t1, 1b
-2:  sw t0, 0(a3)
     li a2, 0
     j user_copy_fixup

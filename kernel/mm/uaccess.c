@@ -12,7 +12,6 @@ size_t user_copy(void *dst, const void *src, size_t n);
 size_t user_clear(void *dst, size_t n);
 long user_strcpy(char *dst, const char *src, size_t max);
 long user_load32(const u32 *addr, u32 *value);
-long user_cas32(u32 *addr, u32 expect, u32 desired, u32 *old);
 
 /* The number of the n bytes from addr on that lie in user space. */
 static size_t user_part(va_t addr, size_t n)
@@ -65,11 +64,4 @@ long user_read32(va_t addr, u32 *value)
     if (addr & 3 || user_part(addr, 4) != 4)
         return -EFAULT;
     return user_load32((const u32 *)addr, value) ? -EFAULT : 0;
-}
-
-long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old)
-{
-    if (addr & 3 || user_part(addr, 4) != 4)
-        return -EFAULT;
-    return user_cas32((u32 *)addr, expect, desired, old) ? -EFAULT : 0;
 }
