@@ -7,7 +7,6 @@
 #include "alloc.h"
 #include "boot.h"
 #include "fdt.h"
-#include "kasan.h"
 #include "klib.h"
 #include "memlayout.h"
 

@@ -53,6 +53,10 @@ char *kstrdup(const char *s);
 /* Allocation failure injection: the n-th allocation of a thread fails (opt/failinject/fail.c). */
 OPTIONAL(CONFIG_FAULT_INJECTION, bool, should_fail_alloc, (void), false)
 
+/* opt/kasan: the shadow of RAM, and the memory that it needs. */
+OPTIONAL(CONFIG_KASAN, size_t, kasan_shadow_size, (pa_t ram_start, pa_t ram_end), 0)
+OPTIONAL(CONFIG_KASAN, void, kasan_init, (void *memory, pa_t ram_start, pa_t ram_end))
+
 void page_init(pa_t ram_start, pa_t ram_end);
 void page_add_range(pa_t start, pa_t end); /* hand RAM to the allocator */
 OPTIONAL(CONFIG_SLAB, void, kmalloc_init, (void))

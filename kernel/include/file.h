@@ -116,7 +116,6 @@ i64 seek_from(i64 base, i64 offset); /* their sum, or -EINVAL if it is no positi
 
 /* Reads at an offset into kernel memory, position untouched: exec, page cache, cpio. */
 i64 file_read_at(struct file *file, void *buf, u64 n, i64 offset);
-i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset);
 
 /*
  * A new file on an anonymous inode: pipe ends, sockets, eventfd, epoll, kqueue. name is shown in

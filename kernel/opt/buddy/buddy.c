@@ -7,7 +7,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "opt/poison/poison.h"
-#include "kasan.h"
+#include "opt/kasan/kasan.h"
 #include "lock.h"
 
 static struct page *pages;

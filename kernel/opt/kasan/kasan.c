@@ -9,7 +9,8 @@
  *
  * Divergence: accesses outside the linear map (kernel stacks, devices) are not checked.
  */
-#include "kasan.h"
+#include "alloc.h"
+#include "opt/kasan/kasan.h"
 #include "klib.h"
 #include "lock.h"
 #include "memlayout.h"

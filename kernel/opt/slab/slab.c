@@ -5,7 +5,7 @@
  * the partial list of its class while it has a free object. An empty slab is freed at once.
  */
 #include "opt/slab/slab.h"
-#include "kasan.h"
+#include "opt/kasan/kasan.h"
 #include "klib.h"
 #include "opt/poison/poison.h"
 #include "lock.h"

@@ -7,8 +7,6 @@
 
 #ifdef CONFIG_KASAN
 #define KASAN_REDZONE 16 /* bytes, at least, after every small object */
-size_t kasan_shadow_size(pa_t ram_start, pa_t ram_end);
-void kasan_init(void *memory, pa_t ram_start, pa_t ram_end);
 void kasan_alloc_pages(void *va, size_t size);
 void kasan_free_pages(void *va, size_t size);
 void kasan_slab_page(void *va); /* a fresh slab: every object is free */
@@ -20,8 +18,6 @@ bool kasan_free_object(void *object, size_t capacity, u64 pc);
 void *kasan_quarantine(void *object);
 #else
 #define KASAN_REDZONE                                  0
-#define kasan_shadow_size(start, end)                  ((size_t)0)
-#define kasan_init(memory, start, end)                 ((void)0)
 #define kasan_alloc_pages(va, size)                    ((void)0)
 #define kasan_free_pages(va, size)                     ((void)0)
 #define kasan_slab_page(va)                            ((void)0)
