@@ -49,7 +49,8 @@ async function verifyTrials(folder: Folder, percent: number): Promise<Experiment
 
 function tellVerification({ repeated, differs }: ExperimentVerification): void {
   for (const { trial, difference } of differs) tell(`kcovbox: trial ${trial}: ${difference}\n`);
-  const verdict = differs.length === 0 ? 'equal' : `${differs.length} differ`;
+  const verdict =
+    differs.length === 0 ? 'equal' : `${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}`;
   writeTo('-', `${counted(repeated.length, 'trial')} ran again: ${verdict}\n`);
 }
 

@@ -183,7 +183,7 @@ test('verify runs trials again, and names the first execution that differs', () 
     writeFileSync(path, readFileSync(path, 'utf8').replace(JSON.stringify(trial.runs), JSON.stringify(runs)));
   }
   const { status, stderr, stdout } = cli('verify', '--sample', '1', 'edited');
-  expect([status, stdout]).toEqual([1, '1 trial ran again: 1 differ\n']);
+  expect([status, stdout]).toEqual([1, '1 trial ran again: 1 differs\n']);
   expect(stderr).toMatch(
     /^kcovbox: trial \w+\/\d+: trial\.json differs from byte \d+ on; execution 2 is the first/,
   );
