@@ -4,6 +4,7 @@
 // share it.
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -61,6 +62,27 @@ function told<T>(path: string, body: () => T): T {
   }
 }
 
+/** From link(2) in a file system without hard links. */
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Writes a file whole, of two processes in one of them: false where it is there already. */
+function isFirst(path: string, text: string): boolean {
+  const temporary = temporaryPath(path);
+  try {
+    writeFileSync(temporary, text);
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.has(code)) throw error;
+    renameSync(temporary, path);
+    return true;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
 /** Errors: UserError, one line with the file. */
 function parse<T>(path: string, what: string, schema: { safeParse(value: unknown): Parsed<T> }): T {
   const text = readText(path, what, FILE_MAX);
@@ -104,14 +126,7 @@ export class Folder {
    * another plan or other files.
    */
   static create(path: string, { plan, images, sources }: Prepared, source: string): Folder {
-    if (existsSync(join(path, PLAN))) {
-      const old = Folder.open(path);
-      if (old.hash === planHash(plan)) return old;
-      throw new UserError(
-        `${path} holds the results of plan ${old.hash.slice(0, 16)}, and the file is now plan ` +
-          `${planHash(plan).slice(0, 16)} (a program, a kernel or an option differs); give another folder with --dir`,
-      );
-    }
+    if (existsSync(join(path, PLAN))) return Folder.#reopen(path, plan, source);
     const { undo, isNew } = undoOf(path);
     try {
       told(path, () => {
@@ -122,20 +137,44 @@ export class Folder {
           throw new UserError(`${path} is not empty and holds no plan; give another folder with --dir`);
         for (const name of PARTS) makeFolders(join(path, name));
       });
-      for (const [hash, bytes] of images) writeFile(join(path, 'images', hash), bytes);
+      const writeImages = (isWanted: (file: string) => boolean): void => {
+        for (const [hash, bytes] of images) {
+          const file = join(path, 'images', hash);
+          if (isWanted(file)) writeFile(file, bytes);
+        }
+      };
+      writeImages(() => true);
       for (const [name, bytes] of sources) {
         const file = join(path, 'sources', name);
         told(path, () => makeFolders(dirname(file)));
         writeFile(file, bytes);
       }
+      // Behind all that trials need. Of processes with different experiments one makes it.
+      const isOurs = told(path, () => isFirst(join(path, PLAN), jsonText(plan)));
+      if (!isOurs) return Folder.#reopen(path, plan, source);
+      // Another process that failed meanwhile has emptied the folder that it had made.
+      writeImages(file => !existsSync(file));
       writeFile(join(path, SOURCE), source);
-      writeFile(join(path, PLAN), jsonText(plan)); // last: the folder is whole when it is there
     } catch (error) {
       // Not where another process has made the plan.
       if (isNew && !existsSync(join(path, PLAN))) undo();
       throw error;
     }
     return new Folder(path, plan);
+  }
+
+  /** One that holds a plan already. Errors: UserError if it is another one. */
+  static #reopen(path: string, plan: ExperimentPlan, source: string): Folder {
+    const old = Folder.open(path);
+    const now = planHash(plan);
+    if (old.hash === now) {
+      if (!existsSync(join(path, SOURCE))) writeFile(join(path, SOURCE), source);
+      return old;
+    }
+    throw new UserError(
+      `${path} holds the results of plan ${old.hash.slice(0, 16)}, and the file is now plan ` +
+        `${now.slice(0, 16)} (a program, a kernel or an option differs); give another folder with --dir`,
+    );
   }
 
   /** Errors: UserError if it is not there or damaged. */
