@@ -11,6 +11,7 @@ export {
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { confinedFlags } from './confined.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
+export { tieTools } from './ending.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { makeFolders, makeWritable } from './folders.ts';
 export { md5, RunningSha256, sha256, sha256OfParts } from './hash.ts';
@@ -26,7 +27,7 @@ export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';
 export { shortened, temporaryPath, unfinished } from './temporary.ts';
 export { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
-export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
+export { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
 export { canLimit, forbiddenDirective } from './untrusted.ts';
 export { buildXv6, buildXv6Program, withRepro, type Xv6Images } from './xv6.ts';
 export { hashOfXv6, readXv6Tree, type Xv6Tree, xv6Syscalls } from './xv6-tree.ts';

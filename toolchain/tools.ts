@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { atEnd, isTied } from './ending.ts';
 import { type CompileError, ToolchainError } from './errors.ts';
 import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { systemMessage } from './system-errors.ts';
-import { removeTemporaryFolders } from './temporary-folder.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
 const childProcess = () =>
@@ -25,19 +25,6 @@ export function requireGlibc(): void {
   );
 }
 
-/** Signals whose default action would end us and leave our compilers running. */
-const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
-
-let areTied = false;
-
-/**
- * From now on a signal that ends us ends the tools too, and so does our exit. For commands; a
- * library has no handlers.
- */
-export function tieTools(): void {
-  areTied = true;
-}
-
 /** Process groups of the tools that run now. */
 const running = new Set<number>();
 
@@ -48,31 +35,18 @@ function endTools(signal: NodeJS.Signals): void {
     } catch {} // it has just ended
 }
 
-function onFatal(signal: NodeJS.Signals): void {
-  endTools(signal);
-  for (const name of FATAL) process.off(name, onFatal);
-  // With no handler left this is what the signal would have done; with one, that handler decides.
-  if (process.listenerCount(signal) > 0) return;
-  removeTemporaryFolders();
-  process.kill(process.pid, signal);
-}
-
-const onExit = (): void => endTools('SIGTERM');
+/** Stops the calls of `endTools`. */
+let untie = (): void => {};
 
 /** Ties the tool to our life: a signal to us alone ends it too, with whatever it has started. */
 function adopt(group: number): void {
-  if (running.size === 0) {
-    for (const name of FATAL) process.on(name, onFatal);
-    process.on('exit', onExit);
-  }
+  if (running.size === 0) untie = atEnd(endTools);
   running.add(group);
 }
 
 function release(group: number): void {
   running.delete(group);
-  if (running.size > 0) return;
-  for (const name of FATAL) process.off(name, onFatal);
-  process.off('exit', onExit);
+  if (running.size === 0) untie();
 }
 
 /**
@@ -92,9 +66,9 @@ export function runTool(
     const child = childProcess().spawn(path, args, {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: areTied,
+      detached: isTied(),
     });
-    const pid = areTied ? child.pid : undefined;
+    const pid = isTied() ? child.pid : undefined;
     if (pid !== undefined) adopt(pid);
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
