@@ -222,3 +222,11 @@ i64 file_read_at(struct file *file, void *buf, u64 n, i64 offset)
     iter_kernel(&it, buf, n);
     return file_read(file, &it, &offset);
 }
+
+i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset)
+{
+    struct iter it;
+
+    iter_kernel(&it, (void *)buf, n);
+    return file_write(file, &it, &offset);
+}

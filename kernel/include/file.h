@@ -114,8 +114,9 @@ void file_put(struct file *file);         /* drops one; the last one releases */
 #define POS_MAX 0x7fffffffffffffffL  /* the largest position of a file */
 i64 seek_from(i64 base, i64 offset); /* their sum, or -EINVAL if it is no position: for lseek */
 
-/* Reads at an offset into kernel memory, position untouched: exec, page cache, cpio. */
+/* Between an offset and kernel memory, position untouched: exec, and the tests of drivers. */
 i64 file_read_at(struct file *file, void *buf, u64 n, i64 offset);
+i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset);
 
 /*
  * A new file on an anonymous inode: pipe ends, sockets, eventfd, epoll, kqueue. name is shown in
