@@ -104,6 +104,26 @@ test('switches between comparisons go to the ring, with cases of every width and
   expect(compiled.heard.singly()).toBe(1);
 });
 
+// A kernel of the user's may do so: a record changes the cases of the next one.
+test.each([-40, -32, -24, -16, 24, 64])('the cases of a switch begin %i bytes behind the buffer', offset => {
+  const run = (isCompiled: boolean) => {
+    const heard = listener(isCompiled);
+    const f = heard.fixture;
+    f.context(RECORD.CMP, WORDS, { TID: 7 });
+    heard.hook(HOOK.CMP8, 1n, 2n, 0x100);
+    for (let round = 0; round < 4; round++) {
+      const at = table(f, AREA + offset - 16, 32, new Array(4).fill(BigInt(round % 2)));
+      heard.hook(HOOK.SWITCH, 5n, at, 0x200);
+      heard.hook(HOOK.CMP8, 1n, 2n, 0x100);
+    }
+    return { records: heard.records(), ram: Buffer.from(f.ram.read(BASE, RAM_BYTES)) };
+  };
+  const [stored, compiled] = [run(false), run(true)];
+  expect(stored.records.length).toBeGreaterThan(8);
+  expect(compiled.records).toEqual(stored.records);
+  expect(compiled.ram.equals(stored.ram)).toBe(true);
+});
+
 test('a ring that is full of one buffer makes room', () => {
   const run = (isCompiled: boolean) => {
     const heard = listener(isCompiled);

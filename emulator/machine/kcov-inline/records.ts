@@ -309,11 +309,18 @@ export class RecordWriter {
     tally?.to.needLast(count, at, tally.refused);
     const none = c.block();
     c.local_get(cases).i64_eqz().br_if(none);
+    const [label, stored] = [c.local(I64), c.local(I64)];
+    c.local_get(count).local_set(stored);
     const next = c.loop();
+    // As the device: a record and its count may be the next cases, in a kernel of the user's.
+    c.local_get(table).i64_load(16).local_set(label);
+    c.local_get(this.#known.area);
+    c.local_get(stored).i64_const(1).i64_add().local_tee(stored);
+    c.i64_store(0);
     this.#word(at, 0, () => {
       c.local_get(width).i32_const(1).i32_shl().i32_const(1).i32_or().i64_extend_i32_u();
     });
-    this.#word(at, 1, () => void c.local_get(table).i64_load(16));
+    this.#word(at, 1, () => void c.local_get(label));
     this.#word(at, 2, () => void c.local_get(this.#x[A0]!));
     this.#word(at, 3, pc.word);
     c.local_get(table).i32_const(8).i32_add().local_set(table);
@@ -325,6 +332,7 @@ export class RecordWriter {
       .i32_ne()
       .br_if(next);
     c.end();
+    c.release(label, stored);
     const all = (): void => void c.local_get(count).local_get(cases).i64_add();
     if (tally) {
       for (let word = 0; word < CMP_WORDS; word++)

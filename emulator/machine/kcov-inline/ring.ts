@@ -306,6 +306,8 @@ class Writer {
     c.local_get(this.#put).i32_add().local_set(end);
     const next = c.loop();
     c.local_get(table).i64_load(16).local_set(label);
+    // As the device: a record and its count may be the next cases, in a kernel of the user's.
+    this.#append(() => void c.i64_const(1));
     this.#word(0, () => void c.local_get(type));
     this.#word(1, () => void c.local_get(label));
     this.#word(2, () => void c.local_get(this.#context).i64_load(CTX.ARG0));
@@ -315,7 +317,6 @@ class Writer {
     c.local_get(this.#put).i32_const(this.#bytes).i32_add().local_tee(this.#put);
     c.local_get(end).i32_ne().br_if(next);
     c.end();
-    this.#append(() => void c.local_get(cases));
     this.#setPut(() => void c.local_get(end));
     own.release();
     this.#own.release();
