@@ -99,7 +99,7 @@ export function startFrom(path: string, run: RunDescription | BootDescription): 
       `snapshot ${path} is of another run: ${what}; give the program, kernel and options of that run`,
     );
   }
-  return { from: { snapshot, feed: manifest.feed }, console, hasCr: manifest.hasCr };
+  return { from: { snapshot, feed: manifest.feed, path }, console, hasCr: manifest.hasCr };
 }
 
 /** The most telling first: the kernel's command line and the hashes follow from the others. */

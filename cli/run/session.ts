@@ -3,6 +3,7 @@
 // the journal stamps.
 import {
   createMachine,
+  HostError,
   type JournalEntry,
   type Machine,
   type MachineOptions,
@@ -81,8 +82,8 @@ export interface SessionOptions {
     /** The state is not one of this machine. */
     readonly refused: (why: string) => void;
   };
-  /** Goes on from there instead of power-on. */
-  readonly from?: { readonly snapshot: Snapshot; readonly feed: FeedState | null };
+  /** Goes on from there instead of power-on. `path`: of its file. */
+  readonly from?: { readonly snapshot: Snapshot; readonly feed: FeedState | null; readonly path: string };
   /** Input of an earlier run, instead of any from now; an interrupted one ends when it did. */
   readonly replay?: Replay;
 }
@@ -157,13 +158,23 @@ class Session {
       },
       ...(options.replay && { replay: options.replay.journal }),
     });
-    if (options.from) this.#machine.load(options.from.snapshot);
+    if (options.from) this.#load(options.from);
     else this.#boot();
     const at = options.stop?.at;
     this.#machine.stopsAtUser = at === 'first-instruction';
     this.#machine.stopsAtMark = typeof at === 'object' ? at.mark : undefined;
     if (options.replay?.verify) this.#machine.hasher?.compareWith(options.replay.verify);
     options.prepare?.(this.#machine);
+  }
+
+  /** Errors: UserError with the file. */
+  #load({ snapshot, path }: NonNullable<SessionOptions['from']>): void {
+    try {
+      this.#machine.load(snapshot);
+    } catch (error) {
+      if (error instanceof HostError) throw new UserError(`snapshot ${path}: ${error.message}`);
+      throw error;
+    }
   }
 
   #print(byte: number): void {

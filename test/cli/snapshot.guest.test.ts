@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSnapshot } from '../../host/snapshot-file.ts';
+import { writeSealed } from '../../run/capsule/seal.ts';
+import { pack, readZip, unpack } from '../../run/capsule/zip.ts';
+import { HOST } from '../run/sample.ts';
 import { kcovbox } from '../support/command.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -124,6 +127,17 @@ describe('--from', () => {
       /of another run: program\.argv is \["factorial"\], was \["hello"\]; give /,
     );
     const bytes = readFileSync(at('hello.ksnap'));
+    // What only the machine can refuse: values behind checksums that are right.
+    const entries = readZip(bytes, 1000).map(entry => {
+      if (entry.name !== 'state.json') return entry;
+      const state = new TextDecoder().decode(unpack(entry, HOST.inflate));
+      return pack(entry.name, new TextEncoder().encode(state.replace('"uart":{', '"uart":{"x":1,')));
+    });
+    const manifest = JSON.parse(new TextDecoder().decode(unpack(entries[0]!, HOST.inflate))) as object;
+    writeFileSync(at('hello.ksnap'), writeSealed('snapshot.json', manifest, entries.slice(1), HOST.sha256));
+    expect(refused(HELLO)).toBe(
+      `kcovbox: snapshot ${at('hello.ksnap')}: the snapshot is damaged: uart has other fields\n`,
+    );
     bytes[bytes.length >> 1]! ^= 4;
     writeFileSync(at('hello.ksnap'), bytes);
     expect(refused(HELLO)).toMatch(/^kcovbox: snapshot \S+ is damaged: /);
