@@ -127,7 +127,7 @@ describe('--from', () => {
       /of another run: program\.argv is \["factorial"\], was \["hello"\]; give /,
     );
     const bytes = readFileSync(at('hello.ksnap'));
-    // What only the machine can refuse: values behind checksums that are right.
+    // Only the machine can refuse a value whose checksums are right.
     const entries = readZip(bytes, 1000).map(entry => {
       if (entry.name !== 'state.json') return entry;
       const state = new TextDecoder().decode(unpack(entry, HOST.inflate));

@@ -15,7 +15,7 @@ const tracing = (heard: Tracing['heard']): Tracing => ({
   ...{ mode: 'cmp', words: 3000, place: 'apart', isFreebsd: false, heard },
 });
 
-/** Each round empties the buffer, writes a table and calls the hook; at the end the words are summed. */
+/** Each round empties the buffer, writes a table, calls the hook. The end sums the words. */
 function assemble(offset: number) {
   const a = new Assembly(RAM_BASE);
   const [round, sum] = [new Place(), new Place()];
