@@ -18,7 +18,7 @@
 #define HEADER_BYTES 110
 
 struct member {
-    u64 mode, size;
+    u64 mode, links, size;
     const char *name;
     const u8 *contents;
 };
@@ -40,10 +40,10 @@ static u64 parse(const u8 *p, u64 left, struct member *m)
     u64 name_size, start;
 
     if (left < HEADER_BYTES || memcmp(p, "070701", 6) || !field(p, 1, &m->mode) ||
-        !field(p, 6, &m->size) || !field(p, 11, &name_size))
+        !field(p, 4, &m->links) || !field(p, 6, &m->size) || !field(p, 11, &name_size))
         return 0;
     start = ALIGN_UP(HEADER_BYTES + name_size, 4);
-    if (!name_size || start > left || m->size > left - start || p[HEADER_BYTES + name_size - 1])
+    if (name_size - 1 >= PATH_LEN_MAX || start + m->size > left || p[HEADER_BYTES + name_size - 1])
         return 0;
     m->name = (const char *)p + HEADER_BYTES;
     m->contents = p + start;
@@ -68,10 +68,11 @@ static int unpack(const struct member *m)
 {
     struct path at;
     struct iter contents;
-    i64 n = 0;
+    i64 n = (i64)m->size;
     int err;
 
-    if (S_ISLNK(m->mode))
+    /* An empty file of several names has its contents in a later member. */
+    if (S_ISLNK(m->mode) || (S_ISREG(m->mode) && m->links > 1 && !m->size))
         return -ENOSYS;
     make_parents(m->name);
     err = path_make(m->name, (u32)m->mode, &at);
@@ -86,7 +87,7 @@ static int unpack(const struct member *m)
         mutex_unlock(&at.inode->lock);
     }
     path_put(&at);
-    return n < 0 ? (int)n : 0;
+    return n < 0 ? (int)n : n < (i64)m->size ? -ENOSPC : 0;
 }
 
 int initrd_unpack(void)
