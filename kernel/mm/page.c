@@ -44,12 +44,12 @@ void page_init(pa_t start, pa_t end)
 void page_add_range(pa_t start, pa_t end)
 {
     spin_lock(&page_lock);
-    for (pa_t pa = start; pa < end; pa += PAGE_SIZE) {
-        page_of(pa)->kind = PAGE_FREE;
-        list_push_back(&free_list, &page_of(pa)->link);
-        free_pages++;
-        total_pages++;
+    for (struct page *pg = page_of(start); pg < page_of(end); pg++) {
+        pg->kind = PAGE_FREE;
+        list_push_back(&free_list, &pg->link);
     }
+    free_pages += (end - start) >> PAGE_SHIFT;
+    total_pages += (end - start) >> PAGE_SHIFT;
     spin_unlock(&page_lock);
 }
 
