@@ -1,29 +1,12 @@
 // The options of the kernel (kernel/opt): what each folder says of itself, the table in
 // docs/kernel.md, and the configuration that the awk program makes of them.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { KERNEL, OPT, options } from './options.ts';
 
-const KERNEL = resolve(import.meta.dirname, '../../kernel');
-const OPT = join(KERNEL, 'opt');
-const folders = readdirSync(OPT).sort();
-
-interface Option {
-  readonly folder: string;
-  readonly name: string;
-  readonly subject: string;
-  readonly needs: readonly string[];
-}
-
-function readOption(folder: string): Option {
-  const text = readFileSync(join(OPT, folder, 'option'), 'utf8');
-  const [, subject, name, needs = ''] =
-    /^# (.+)\.\noption ([A-Z0-9_]+)(?: off)?\n(?:needs ([A-Z0-9_ ]+)\n)?$/.exec(text) ?? [];
-  if (!subject || !name) throw new Error(`kernel/opt/${folder}/option: ${JSON.stringify(text)}`);
-  return { folder, name, subject, needs: needs.split(' ').filter(Boolean) };
-}
-const options = folders.map(readOption);
+const folders = options.map(({ folder }) => folder);
 
 /** The output of conf/config.awk for a configuration, or its error. */
 function configure(kind: 'h' | 'mk' | 'def', ...conf: readonly string[]): string {
