@@ -1,8 +1,8 @@
 /* kcov: not instrumented: its path depends on everything that ran before */
 /*
- * Page allocator of a kernel without the option BUDDY: one list of all free pages. A single page
- * comes from the front of the list, where pages that were freed go; a block is found by a search
- * for a run of free pages, from the end of RAM downwards.
+ * Page allocator of a kernel without the option BUDDY. Pages that were never used are ranges: a
+ * single page comes from the start of one, a block from the end. Pages that were freed are a list,
+ * from which a single page comes first; a block is a run of them only when no range has one.
  */
 #include "alloc.h"
 #include "klib.h"
@@ -13,6 +13,10 @@
 static struct page *pages;
 static pa_t ram_first, ram_end;
 static struct list free_list = LIST_INIT(free_list);
+static struct page_range {
+    struct page *first, *end;
+} fresh[8];
+static size_t fresh_ranges;
 static struct spinlock page_lock = SPINLOCK_INIT("pages");
 static size_t free_pages, total_pages;
 
@@ -44,16 +48,29 @@ void page_init(pa_t start, pa_t end)
 void page_add_range(pa_t start, pa_t end)
 {
     spin_lock(&page_lock);
-    for (struct page *pg = page_of(start); pg < page_of(end); pg++) {
-        pg->kind = PAGE_FREE;
-        list_push_back(&free_list, &pg->link);
-    }
+    if (fresh_ranges == ARRAY_LEN(fresh))
+        panic("RAM has more than %lu ranges", fresh_ranges);
+    fresh[fresh_ranges++] = (struct page_range){page_of(start), page_of(end)};
     free_pages += (end - start) >> PAGE_SHIFT;
     total_pages += (end - start) >> PAGE_SHIFT;
     spin_unlock(&page_lock);
 }
 
-/* The first page of a run of n free pages, or NULL. Needs the lock. */
+/* The first of n pages in a row that were never used, or NULL. Needs the lock. */
+static struct page *take_fresh(size_t n)
+{
+    for (struct page_range *range = fresh; range < fresh + fresh_ranges; range++) {
+        if ((size_t)(range->end - range->first) < n)
+            continue;
+        if (n == 1)
+            return range->first++;
+        range->end -= n;
+        return range->end;
+    }
+    return NULL;
+}
+
+/* The first page of a run of n pages that were freed, or NULL. Needs the lock. */
 static struct page *find_run(size_t n)
 {
     size_t run = 0;
@@ -73,9 +90,12 @@ static pa_t take(size_t n)
     if (should_fail_alloc())
         return 0;
     spin_lock(&page_lock);
-    struct page *first = find_run(n);
+    struct page *first = n > 1 || list_empty(&free_list) ? take_fresh(n) : NULL;
+    if (!first)
+        first = find_run(n);
     for (size_t i = 0; first && i < n; i++) {
-        list_remove(&first[i].link);
+        if (first[i].kind == PAGE_FREE)
+            list_remove(&first[i].link);
         first[i].kind = PAGE_USED;
         first[i].order = 0;
         first[i].refs = 1;

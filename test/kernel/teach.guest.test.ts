@@ -82,14 +82,14 @@ describe.skipIf(!ready)('the kernel without options', () => {
     return count;
   }
 
-  /** The numbers of a page, written as "PREFIX 12,055 lines of code". */
+  /** The numbers of a page, written as "PREFIX 12,073 lines of code". */
   const said = (page: string, pattern: RegExp): number[] =>
     [
       ...readFileSync(join(ROOT, 'docs', page), 'utf8')
         .replace(/\s+/g, ' ')
         .matchAll(pattern),
     ].map(([, n = '']) => Number(n.replaceAll(',', '')));
-  const CORE_MAX = 12_055;
+  const CORE_MAX = 12_073;
 
   it('the documents say how many lines of code the kernel has', async () => {
     expect(said('kernel.md', /at most ([\d,]+) lines of code/g)).toEqual([CORE_MAX]);
