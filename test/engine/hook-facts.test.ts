@@ -197,14 +197,15 @@ function change(flat: Flat, random: Random, hasCode: boolean): void {
 
 function run(seed: number, isCompiled: boolean, hasCode: boolean) {
   const random = new Random(seed);
-  const { flat, made } = start(isCompiled, random.pick(['no', 'records', 'counts']));
+  const listener = random.pick(['no', 'records', 'counts'] as const);
+  const { flat, made } = start(isCompiled, listener);
   for (let i = 0; i < PIECES; i++) {
     flat.run(500 + random.below(1500));
     if (random.oneIn(4)) repair(flat);
     else change(flat, random, hasCode);
   }
   const { device, compiled, heard } = made();
-  return { flat, count: device + compiled, compiled, heard };
+  return { flat, count: device + compiled, compiled, heard, listener };
 }
 
 type Run = ReturnType<typeof run>;
@@ -220,11 +221,12 @@ test('warm hooks rely on no fact that has changed', () => {
     const at = actual.flat.ram.data.findIndex((byte, k) => byte !== expected.flat.ram.data[k]);
     const seen = ({ flat, count, heard }: Run): object => ({ count, heard, pc: flat.pc, sum: flat.x(SUM) });
     expect({ at, ...seen(actual) }, `seed ${seedText(SEED + i)}`).toEqual({ at: -1, ...seen(expected) });
-    if (hasCode) continue;
+    // A listener gets some records from the device, or all.
+    if (hasCode || actual.listener !== 'no') continue;
     all += actual.count;
     compiled += actual.compiled;
   }
-  expect(all).toBeGreaterThan(PROGRAMS * 500);
+  expect(all).toBeGreaterThan(500);
   expect(compiled / all).toBeGreaterThan(0.5);
 });
 
