@@ -55,12 +55,26 @@ static void kcov_self_enable(int fd)
 #endif
 }
 
+/* fd as a number above a program's own, where the kernel has dup() but no fcntl(). */
+static int kcov_self_raised(int fd)
+{
+    int raised = fd;
+
+    if (fd >= 0 && fd < 200) {
+        raised = kcov_self_raised(dup(fd));
+        close(fd);
+    }
+    return raised;
+}
+
 static void kcov_self_start(void)
 {
     int low = open(KCOV_SELF_DEVICE, O_RDWR | O_CLOEXEC);
-    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 200); /* above a program's own */
+    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 200);
 
-    if (low >= 0)
+    if (fd < 0)
+        fd = kcov_self_raised(low);
+    else
         close(low);
     if (fd < 0 || kcov_self_setup(fd) != 0)
         return;
