@@ -113,10 +113,9 @@ export class CallFolding {
     else this.#kept.set(thread, { seen, source });
   }
 
-  #append(origin: KcovOrigin, { halves, words, at, count }: Run): number {
+  #append(origin: KcovOrigin, run: Run): number {
     const source = this.#sources.of(origin, this.#test);
-    if (halves > 2) this.#builder.cmpRun(source, words, at, count);
-    else this.#builder.pcRun(source, words, at, count);
+    this.#builder.recordRun(source, run);
     return source;
   }
 }

@@ -146,10 +146,8 @@ export class TraceRecorder implements KcovSink {
 
   /** Many records of one origin: nothing is called for each of them. */
   readonly #run = (origin: KcovOrigin, run: KcovRun): void => {
-    const { halves, words, at, count } = run;
     if (this.#folding) this.#folding.add(origin, run);
-    else if (halves > 2) this.#builder.cmpRun(this.#sources.of(origin, this.#test()), words, at, count);
-    else this.#builder.pcRun(this.#sources.of(origin, this.#test()), words, at, count);
+    else this.#builder.recordRun(this.#sources.of(origin, this.#test()), run);
     if (run.halves === 2) this.#crossings?.recorded(origin.contextAddress);
     this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;

@@ -12,6 +12,7 @@
  */
 import { visible } from '../../emulator/base/words.ts';
 import { CoverageError } from '../base/bytes.ts';
+import type { RecordRun } from './area-watch.ts';
 
 export const KINDS = ['pc', 'cmp', 'edge'] as const;
 export type RecordKind = (typeof KINDS)[number];
@@ -436,8 +437,13 @@ export class TraceBuilder {
     return times.done();
   }
 
-  /** PCs of one source: `count` of them, as halves from `words[at]` on. */
-  pcRun(source: number, words: Uint32Array, at: number, count: number): void {
+  /** PCs or comparisons of one source: `count` of them, each of `halves`, from `words[at]` on. */
+  recordRun(source: number, { halves, words, at, count }: Omit<RecordRun, 'area' | 'index'>): void {
+    if (halves > 2) this.cmpRun(source, words, at, count);
+    else this.pcRun(source, words, at, count);
+  }
+
+  private pcRun(source: number, words: Uint32Array, at: number, count: number): void {
     this.run(source);
     const to = this.records.reserve(count);
     const { data } = this.records;
@@ -446,8 +452,8 @@ export class TraceBuilder {
       data[to + i] = points.near(KIND_PC, words[at + 2 * i]!, words[at + 2 * i + 1]!);
   }
 
-  /** The same for comparisons, of eight halves: type, arg1, arg2, pc. */
-  cmpRun(source: number, words: Uint32Array, at: number, count: number): void {
+  /** Comparisons have eight halves: type, arg1, arg2, pc. */
+  private cmpRun(source: number, words: Uint32Array, at: number, count: number): void {
     this.run(source);
     const to = this.records.reserve(count);
     const type = this.cmpType.reserve(count);

@@ -26,11 +26,12 @@ const SOURCES = ['kernel', 'guest-programs', 'examples'];
  * Files of this kind are named .packed: some hosts send a .gz with Content-Encoding, and then the
  * browser unpacks it before the page can.
  */
-const gzip = (bytes: Uint8Array, memLevel = 8): Uint8Array => gzipSync(bytes, { level: 9, memLevel });
-
-/** With blocks of the length that packs it best: shorter ones for tables of lines. */
-const best = (bytes: Uint8Array): Uint8Array =>
-  [6, 8].map(memLevel => gzip(bytes, memLevel)).reduce((a, b) => (b.length < a.length ? b : a));
+const packed = (bytes: Uint8Array): Uint8Array =>
+  // Shorter blocks are best for tables of lines, which change often. setup/web-scripts.mjs does the
+  // same for scripts.
+  [6, 8]
+    .map(memLevel => gzipSync(bytes, { level: 9, memLevel }))
+    .reduce((best, other) => (other.length < best.length ? other : best));
 
 /**
  * A capsule with the hashes of its images alone. Its program is beside it, so that an address can
@@ -71,7 +72,7 @@ function failing(from: number, run: (...more: string[]) => ReturnType<typeof spa
 function written(folder: string, name: string, bytes: Uint8Array): Part {
   const hash = sha256(bytes);
   const path = `${name}-${hash.slice(0, 12)}.packed`;
-  writeFileSync(join(folder, path), best(bytes));
+  writeFileSync(join(folder, path), packed(bytes));
   return { path, sha256: hash };
 }
 
@@ -133,8 +134,8 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     sources: writeSources(sourceTexts(root), folder),
     syscalls: syscallNames(),
   };
-  writeFileSync(join(folder, 'assets.packed'), gzip(Buffer.from(JSON.stringify(assets))));
-  writeFileSync(join(folder, 'labs.packed'), gzip(Buffer.from(JSON.stringify(labsForPage()))));
+  writeFileSync(join(folder, 'assets.packed'), packed(Buffer.from(JSON.stringify(assets))));
+  writeFileSync(join(folder, 'labs.packed'), packed(Buffer.from(JSON.stringify(labsForPage()))));
   return assets;
 }
 
@@ -144,7 +145,7 @@ function writeSources(texts: Record<string, string>, folder: string): Assets['so
   for (const [name, text] of Object.entries(texts)) {
     const path = join(folder, sources, `${name}.packed`);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, gzip(Buffer.from(text)));
+    writeFileSync(path, packed(Buffer.from(text)));
   }
   const names: Record<string, string[]> = {};
   for (const path of Object.keys(texts)) (names[dirname(path)] ??= []).push(basename(path));

@@ -125,7 +125,7 @@ static void slab_free(struct page *pg, void *p)
     }
 }
 
-/* pc: who asks for it. */
+/* pc: the return address in the caller. */
 static void *alloc(size_t size, u64 pc)
 {
     if (size + KASAN_REDZONE <= 1UL << MAX_SHIFT)
