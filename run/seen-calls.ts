@@ -22,8 +22,9 @@ export interface SeenCall {
   readonly depth: number;
   /** Halves of the words of all its runs. */
   readonly size: number;
-  readonly origin: KcovOrigin;
-  /** Its words when the last run was last found; none: it was a single record. */
+  /** When the last run was last found: that of another descriptor may have the same records. */
+  origin: KcovOrigin;
+  /** Its words; none: the last run was a single record. */
   originWords: Uint32Array;
   /** The records of the last run. */
   readonly words: Uint32Array;
@@ -53,6 +54,7 @@ export class SeenCalls {
     if (last) last.next = slot;
     const seen = this.#slots[slot];
     if (!seen || seen.before !== before || !isSame(seen, origin, run)) return undefined;
+    seen.origin = origin;
     seen.originWords = originWordsOf(run);
     return seen;
   }

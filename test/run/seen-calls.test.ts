@@ -1,8 +1,10 @@
 // Calls that leave the same records as an earlier one are kept as a number (foldsCalls): random
 // calls of several threads, in runs and single records, against a recorder that keeps them all.
 import { expect, test } from 'vitest';
-import { Elf, type Trace } from '../../coverage/index.ts';
-import type { KcovOrigin } from '../../emulator/index.ts';
+import { Elf, type Trace, TraceBuilder } from '../../coverage/index.ts';
+import { type KcovOrigin, ORIGIN_WORDS } from '../../emulator/index.ts';
+import { CallFolding } from '../../run/call-folding.ts';
+import { CallSources } from '../../run/call-sources.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -106,4 +108,30 @@ test('a folded trace has each distinct call, in the same order, as often', () =>
     folded += expected.sources.length - got.sources.length;
   }
   expect(folded).toBeGreaterThan(CASES);
+});
+
+test('a run that comes again has the origin of its own descriptor', () => {
+  const builder = new TraceBuilder({ dialect: 'linux', image: emptyImage().imageId });
+  const folding = new CallFolding(builder, new CallSources(builder), 'a');
+  const DESCRIPTOR = ORIGIN_WORDS - 2;
+  let repeats = 0;
+  // Two descriptors of a thread, one after the other, with the same calls.
+  for (const descriptor of [1, 2])
+    for (let call = 0; call < 8; call++) {
+      const origin = { ...originOf(1, call % 2, 0n, false), descriptor };
+      const words = new Uint32Array(ORIGIN_WORDS + 2);
+      words[DESCRIPTOR] = descriptor;
+      words.set([2 * (call % 2), 0], ORIGIN_WORDS);
+      const run = {
+        ...{ words, origin: 0, at: ORIGIN_WORDS, count: 1, halves: 2 },
+        ...{ context: origin.contextAddress, area: 0, index: call },
+      };
+      const known = folding.repeated(run);
+      if (!known) folding.add(origin, run);
+      else {
+        repeats++;
+        expect(known.descriptor).toBe(descriptor);
+      }
+    }
+  expect(repeats).toBeGreaterThan(6);
 });
