@@ -90,9 +90,9 @@ export class LineTable {
   /** The offset of the next program in .debug_line. */
   readonly end: number;
   readonly header: Readonly<Pick<LineHeader, 'version' | 'dirs' | 'files'>>;
-  private readonly clean: string[] = [];
-  /** The answers of `path`, for one directory. */
+  /** The answers of `path` and `cleanPath`, for one directory: mostly there is no other. */
   private readonly paths = new Map<number, string>();
+  private readonly clean = new Map<number, string>();
   private pathsFrom = '';
 
   constructor(header: LineHeader, rows: Rows, sequences: Sequence[]) {
@@ -146,7 +146,10 @@ export class LineTable {
 
   /** `path` without `./` and the like; cached, because reports ask for it once per row. */
   cleanPath(file: number, compDir: string): string {
-    return (this.clean[file] ??= cleanPath(this.path(file, compDir)));
+    this.askFrom(compDir);
+    let clean = this.clean.get(file);
+    if (clean === undefined) this.clean.set(file, (clean = cleanPath(this.path(file, compDir))));
+    return clean;
   }
 
   /**
@@ -154,13 +157,17 @@ export class LineTable {
    * such file.
    */
   path(file: number, compDir: string): string {
-    if (compDir !== this.pathsFrom) {
-      this.paths.clear();
-      this.pathsFrom = compDir;
-    }
+    this.askFrom(compDir);
     let path = this.paths.get(file);
     if (path === undefined) this.paths.set(file, (path = pathIn(this.header, file, compDir)));
     return path;
+  }
+
+  private askFrom(compDir: string): void {
+    if (compDir === this.pathsFrom) return;
+    this.paths.clear();
+    this.clean.clear();
+    this.pathsFrom = compDir;
   }
 }
 
