@@ -1,7 +1,6 @@
 /* mmap(2) and friends, Linux numbers. */
 #pragma once
 
-#define PROT_NONE      0
 #define PROT_READ      1
 #define PROT_WRITE     2
 #define PROT_EXEC      4
@@ -13,9 +12,5 @@
 #define MAP_TYPE            0x0f
 #define MAP_FIXED           0x10
 #define MAP_ANONYMOUS       0x20
-#define MAP_GROWSDOWN       0x0100
-#define MAP_LOCKED          0x2000
-#define MAP_NORESERVE       0x4000
 #define MAP_POPULATE        0x8000
-#define MAP_STACK           0x20000
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -11,7 +11,7 @@
 #include "opt/filelock/filelock.h"
 #include "fs.h"
 #include "klib.h"
-#include "opt/notify/notify.h"
+#include "opt/notify/reports.h"
 #include "open.h"
 #include "proc.h"
 #include "tmpfs.h"
@@ -38,7 +38,7 @@ void file_put(struct file *file)
     if (!file || atomic_sub(&file->refs, 1) != 0)
         return;
     watch_release(file);
-    notify_file(file, file->fflags & FF_WRITE ? NOTIFY_CLOSE_WRITE : NOTIFY_CLOSE_READ);
+    notify_closed(file);
     filelock_release_file(file);
     if (file->ops->release)
         file->ops->release(file);
@@ -183,7 +183,7 @@ i64 file_read(struct file *f, struct iter *to, i64 *at)
         return -EINVAL;
     n = do_read(f, to, at);
     if (n > 0)
-        notify_file(f, NOTIFY_ACCESS);
+        notify_read(f);
     return n;
 }
 
@@ -211,7 +211,7 @@ i64 file_write(struct file *f, struct iter *from, i64 *at)
         return -EINVAL;
     n = do_write(f, from, at);
     if (n > 0)
-        notify_file(f, NOTIFY_MODIFY | (f->inode->size > before ? NOTIFY_EXTEND : 0));
+        notify_written(f, before);
     return n;
 }
 

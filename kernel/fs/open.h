@@ -16,15 +16,12 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out);
 
 /* sys_stat.c */
 i64 blocks_of(const struct inode *inode); /* of 512 bytes */
-bool in_group(u32 gid);                   /* is the calling process in the group? */
 long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at);
-int access_as(const struct inode *inode, u32 want, u32 uid, bool group);
 
 /* sys_rw.c. Linux moves at most MAX_RW in one call; it also keeps sums of iovecs from overflowing.
  */
 #define MAX_RW 0x7ffff000UL
 long transfer_vector(u64 fd, u64 iov, u64 count, i64 pos, bool positioned, bool write);
-long truncate_inode(struct inode *inode, i64 size);
 
 /* Copies up to IOV_MAX iovecs in; the caller frees *storage after the last use of it. */
 #define IOV_MAX 1024

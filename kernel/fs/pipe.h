@@ -19,8 +19,7 @@ struct pipe {
     bool nameless;        /* of pipe2(2): an open through /proc/self/fd does not wait */
 };
 
-#define PIPE_BUF          4096 /* bytes that a write moves at once, or not at all */
-#define PIPE_CAPACITY_MAX 1048576
+#define PIPE_BUF 4096 /* bytes that a write moves at once, or not at all */
 
 extern const struct file_ops pipe_fops;
 struct pipe *pipe_new(void);
@@ -34,5 +33,3 @@ u32 pipe_poll(struct file *file, struct poll_table *pt);
 i64 pipe_available(struct file *file);
 /* opt/fifo */
 extern const struct file_ops fifo_fops;
-/* F_SETPIPE_SZ, F_GETPIPE_SZ. */
-OPTIONAL(CONFIG_FIFO, long, pipe_fcntl_size, (struct file *f, bool set, u64 size), -EINVAL)

@@ -38,7 +38,6 @@ OPTIONAL(CONFIG_TRUNCATE, int, tmpfs_truncate, (struct inode *inode, i64 size), 
 int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink);
 bool tmpfs_is_empty(struct inode *dir);
 int tmpfs_name(struct inode *dir, char *buf);
-int tmpfs_statfs(struct super *sb, struct statfs64 *out);
 int tmpfs_symlink(struct inode *dir, const char *name, const char *target);
 int tmpfs_link(struct inode *dir, const char *name, struct inode *inode);
 i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n);

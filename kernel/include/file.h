@@ -194,7 +194,6 @@ int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, voi
  * own _IOW): direction in bits 31:30, size in 29:16. Sizes over 4096 give -ENOTTY.
  */
 enum {
-    BSD_IOC_VOID = 0x20000000,
     BSD_IOC_OUT = 0x40000000,
     BSD_IOC_IN = 0x80000000,
 };

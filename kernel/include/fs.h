@@ -22,23 +22,17 @@
 
 #define NAME_LEN_MAX 255
 #define PATH_LEN_MAX 4096
-#define SYMLINKS_MAX 40
 
 #define S_IFMT     0170000
-#define S_IFSOCK   0140000
 #define S_IFLNK    0120000
 #define S_IFREG    0100000
 #define S_IFBLK    0060000
 #define S_IFDIR    0040000
 #define S_IFCHR    0020000
 #define S_IFIFO    0010000
-#define S_ISUID    0004000
-#define S_ISGID    0002000
-#define S_ISVTX    0001000
 #define S_ISDIR(m) (((m) & S_IFMT) == S_IFDIR)
 #define S_ISREG(m) (((m) & S_IFMT) == S_IFREG)
 #define S_ISLNK(m) (((m) & S_IFMT) == S_IFLNK)
-#define S_ISCHR(m) (((m) & S_IFMT) == S_IFCHR)
 
 #define O_ACCMODE   00000003
 #define O_RDONLY    00000000
@@ -50,41 +44,29 @@
 #define O_TRUNC     00001000
 #define O_APPEND    00002000
 #define O_NONBLOCK  00004000
-#define O_DSYNC     00010000
-#define O_ASYNC     00020000
 #define O_DIRECT    00040000
-#define O_LARGEFILE 00100000
 #define O_DIRECTORY 00200000
-#define O_NOFOLLOW  00400000
 #define O_NOATIME   01000000
 #define O_CLOEXEC   02000000
 #define O_PATH      010000000
 #define O_REGULAR                                                                                  \
     0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed                \
                  */
-#define O_TMPFILE (020000000 | O_DIRECTORY)
 
 #define AT_FDCWD            (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100
-#define AT_REMOVEDIR        0x200
-#define AT_SYMLINK_FOLLOW   0x400
 #define AT_EMPTY_PATH       0x1000
 
 #define MKDEV(major, minor) ((u64)(major) << 8 | (minor)) /* minors below 256 are all we have */
 
 struct super;
 struct page_cache;
-struct statfs64;
+struct dir_sink;
 struct xattrs;
 
 struct timespec64 {
     i64 sec;
     i64 nsec;
-};
-
-/* Receives directory entries for getdents64 or another reader; put returns false when full. */
-struct dir_sink {
-    bool (*put)(struct dir_sink *sink, const char *name, u64 ino, u32 mode, i64 next_pos);
 };
 
 struct inode_ops {
@@ -193,8 +175,6 @@ struct fsctx {
     struct path root, cwd;
     u32 umask;
 };
-/* Of the calling process; the kernel's own in kernel threads, and without opt/directories. */
-OPTIONAL(CONFIG_DIRECTORIES, struct fsctx *, current_fs, (void), &kernel_fs)
 
 /* Walking. base is the place of a dirfd, or 0 for the current directory. */
 enum {
@@ -214,18 +194,11 @@ OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 
          want & 1 && !S_ISDIR(inode->mode) && !(inode->mode & 0111) ? -EACCES : 0)
 
 int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
-/* opt/mounts. Downwards: to the root that is mounted here, upwards: from a root to the inode it
- * covers; both need fs_lock. */
 OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_get, (struct mount *mnt), mnt)
 OPTIONAL(CONFIG_MOUNTS, void, mount_put, (struct mount *mnt))
-OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_down, (struct path *path), false)
-OPTIONAL(CONFIG_MOUNTS, bool, mount_cross_up, (struct path *path), false)
 /* The first mount, in opt/mounts; once, before any program runs. */
 OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_first, (struct super *sb), NULL)
 OPTIONAL(CONFIG_MOUNTS, void, fs_register_trees, (void))
-/* Does a mount hide the inode? Needs fs_lock. */
-OPTIONAL(CONFIG_MOUNTS, bool, mount_covers, (const struct mount *mnt, const struct inode *inode),
-         false)
 
 /* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
 struct page_cache;
@@ -239,13 +212,8 @@ void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
 int page_cache_mmap(struct file *file, struct vma *vma);
 
 /* opt/fileio */
-int fs_sync_all(void);
-int page_cache_punch(struct inode *inode, i64 from,
-                     i64 to); /* the bytes read as zeros from now on */
 /* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */
 OPTIONAL(CONFIG_FILEIO, i64, page_cache_seek, (struct inode *inode, i64 pos, bool data), -EINVAL)
-/* opt/block: writes dirty pages to the disk behind the file. */
-OPTIONAL(CONFIG_BLOCK, int, page_cache_flush, (struct inode *inode), 0)
 
 /* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
 void fs_init(void);

@@ -12,14 +12,11 @@
 #include "optional.h"
 
 #define POLLIN     0x0001
-#define POLLPRI    0x0002
 #define POLLOUT    0x0004
 #define POLLERR    0x0008
 #define POLLHUP    0x0010
-#define POLLNVAL   0x0020
 #define POLLRDNORM 0x0040
 #define POLLWRNORM 0x0100
-#define POLLRDHUP  0x2000
 
 struct file;
 struct files;

@@ -110,14 +110,11 @@ void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler
 long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
              u64 offset);
 long vm_munmap(struct vm *vm, va_t addr, u64 len);
-/* Unmaps the areas that chosen() accepts, in order of address; true if there were any. */
-bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg);
 struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; vm->lock held */
 
 /* The main stack: grows on demand inside [top - size, top). */
 long vm_map_stack(struct vm *vm, va_t top, u64 size);
 long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot);
-long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 
 /* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */
 int vm_fault(struct vm *vm, va_t va, u32 access);
@@ -126,8 +123,6 @@ int vm_fault(struct vm *vm, va_t va, u32 access);
  * caller may retry the fault; false: only process 1 is left. May sleep.
  */
 OPTIONAL(CONFIG_OOM, bool, oom_kill, (void), false)
-/* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
-void vm_zap(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown(struct vm *vm, va_t start, va_t end);
 
 /*

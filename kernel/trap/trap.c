@@ -7,7 +7,7 @@
 #include "trap.h"
 #include "abi/errno.h"
 #include "irq.h"
-#include "opt/hwprobe/isa.h"
+#include "opt/hwprobe/hart.h"
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"

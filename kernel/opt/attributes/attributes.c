@@ -3,6 +3,8 @@
  * statx and statfs. Structure layouts are those of Linux on riscv64 (linux/stat.h).
  */
 #include "abi/errno.h"
+#include "opt/credentials/access.h"
+#include "abi/fcntl.h"
 #include "fs/open.h"
 #include "klib.h"
 #include "memlayout.h"

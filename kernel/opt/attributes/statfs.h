@@ -8,3 +8,5 @@ struct statfs64 {
     i32 fsid[2];
     u64 namelen, frsize, flags, spare[4];
 };
+
+int tmpfs_statfs(struct super *sb, struct statfs64 *out);

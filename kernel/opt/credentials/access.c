@@ -1,5 +1,7 @@
 /* access.c: what users and groups may do. */
 #include "abi/errno.h"
+#include "opt/credentials/access.h"
+#include "abi/fcntl.h"
 #include "fs/open.h"
 #include "proc.h"
 #include "proc/internal.h"

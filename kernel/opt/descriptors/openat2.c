@@ -1,5 +1,6 @@
 /* openat2.c: openat2(2): refuses unknown flags, and restricts where the path may lead. */
 #include "abi/errno.h"
+#include "abi/fcntl.h"
 #include "opt/paths/namei.h"
 #include "opt/paths/paths.h"
 #include "syscall.h"

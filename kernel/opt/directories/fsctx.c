@@ -1,5 +1,6 @@
 /* fsctx.c: current directory, root and umask of a process, as its threads share them. */
 #include "alloc.h"
+#include "opt/directories/current.h"
 #include "fs.h"
 #include "proc.h"
 

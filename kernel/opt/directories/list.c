@@ -1,5 +1,7 @@
 /* list.c: getdents64(2). */
 #include "abi/errno.h"
+#include "opt/mounts/cross.h"
+#include "opt/directories/list.h"
 #include "alloc.h"
 #include "fs.h"
 #include "klib.h"

@@ -3,6 +3,9 @@
  * fs_lock from its walk on.
  */
 #include "abi/errno.h"
+#include "opt/directories/current.h"
+#include "opt/mounts/cross.h"
+#include "abi/fcntl.h"
 #include "alloc.h"
 #include "opt/directories/names.h"
 #include "opt/paths/paths.h"

@@ -1,5 +1,7 @@
 /* path_string.c: the name of a directory, for getcwd() and for lists of mounts and files. */
 #include "abi/errno.h"
+#include "opt/directories/current.h"
+#include "opt/mounts/cross.h"
 #include "alloc.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"

@@ -1,5 +1,6 @@
 /* tmpfs_list.c: the entries of a directory of a tmpfs. */
 #include "fs/tmpfs_node.h"
+#include "opt/directories/list.h"
 #include "klib.h"
 
 int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink)

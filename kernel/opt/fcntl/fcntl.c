@@ -1,11 +1,14 @@
 /* fcntl.c: fcntl(2). */
 #include "abi/errno.h"
+#include "opt/filelock/fcntl.h"
+#include "opt/memfd/seals.h"
+#include "opt/fifo/fifo.h"
+#include "abi/fcntl.h"
 #include "fs/files.h"
 #include "fs/open.h"
 #include "fs/pipe.h"
 #include "opt/fcntl/cloexec.h"
 #include "opt/filelock/filelock.h"
-#include "opt/memfd/memfd.h"
 #include "proc.h"
 #include "syscall.h"
 

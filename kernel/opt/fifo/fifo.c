@@ -1,5 +1,6 @@
 /* fifo.c: FIFOs: pipes with a name (mknod S_IFIFO), and F_SETPIPE_SZ. */
 #include "fs/pipe.h"
+#include "opt/fifo/fifo.h"
 #include "abi/errno.h"
 #include "bugs.h"
 #include "proc.h"

@@ -3,6 +3,8 @@
  * do on files in memory.
  */
 #include "abi/errno.h"
+#include "opt/ftruncate/ftruncate.h"
+#include "opt/fileio/holes.h"
 #include "fs/open.h"
 #include "fs.h"
 #include "opt/memfd/memfd.h"

@@ -1,5 +1,6 @@
 /* fsync.c: the operation fsync of files and directories. */
 #include "opt/mounts/mounts.h"
+#include "opt/block/flush.h"
 #include "fs/open.h"
 
 int regular_fsync(struct file *file)

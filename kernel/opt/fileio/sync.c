@@ -1,9 +1,10 @@
 /* sync.c: fsync(2) and its relatives. */
 #include "abi/errno.h"
+#include "opt/block/flush.h"
 #include "opt/mounts/mounts.h"
 #include "syscall.h"
 
-int fs_sync_all(void)
+static int sync_all(void)
 {
     int err = 0;
 
@@ -34,7 +35,7 @@ long sys_fdatasync(u64 fd)
 
 long sys_sync(void)
 {
-    fs_sync_all();
+    sync_all();
     return 0;
 }
 
@@ -45,7 +46,7 @@ long sys_syncfs(u64 fd)
     if (!f)
         return -EBADF;
     file_put(f);
-    return fs_sync_all();
+    return sync_all();
 }
 
 /* There are no background writes to start or to wait for: any flag writes all dirty pages. */

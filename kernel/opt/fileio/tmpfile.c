@@ -1,5 +1,6 @@
 /* tmpfile.c: open(2) with O_TMPFILE. */
 #include "abi/errno.h"
+#include "abi/fcntl.h"
 #include "opt/paths/paths.h"
 
 /* Makes a file without a name in the directory `at` (O_TMPFILE), which becomes the new file. */

@@ -7,6 +7,7 @@
  * deadlocks between record locks are not detected (-EDEADLK in Linux), but a signal ends the wait.
  */
 #include "filelock.h"
+#include "opt/filelock/fcntl.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "bugs.h"

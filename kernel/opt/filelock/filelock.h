@@ -5,8 +5,6 @@
 #include "file.h"
 #include "optional.h"
 
-/* op: 0 get, 1 set, 2 set and wait; lock_addr: user struct flock */
-OPTIONAL(CONFIG_FILELOCK, long, filelock_fcntl, (struct file *f, int op, u64 lock_addr), -EINVAL)
 /* Last reference: its flock locks. */
 OPTIONAL(CONFIG_FILELOCK, void, filelock_release_file, (struct file *f))
 /* Any close: owner's record locks. */

@@ -1,7 +1,8 @@
 /* ftruncate.c: truncate(2) and ftruncate(2). */
 #include "abi/errno.h"
+#include "opt/memfd/seals.h"
+#include "opt/ftruncate/ftruncate.h"
 #include "fs/open.h"
-#include "opt/memfd/memfd.h"
 #include "opt/notify/notify.h"
 #include "proc.h"
 #include "syscall.h"

@@ -3,6 +3,7 @@
  * Linux then parses that string, this kernel assumes the base extensions.
  */
 #include "opt/hwprobe/isa.h"
+#include "opt/hwprobe/hart.h"
 #include "fdt.h"
 #include "klib.h"
 #include "riscv.h"

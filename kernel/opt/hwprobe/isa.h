@@ -1,7 +1,6 @@
 /* isa.h: the extensions of the harts, from the device tree; all harts are alike. */
 #pragma once
 #include "types.h"
-#include "optional.h"
 
 /* The node of the first hart. */
 int isa_node(void);
@@ -9,5 +8,3 @@ int isa_node(void);
 bool isa_has(const char *name);
 /* riscv,isa, for people to read. */
 const char *isa_string(void);
-/* Enables the instructions that user mode may use on this hart (senvcfg). */
-OPTIONAL(CONFIG_HWPROBE, void, isa_init_hart, (void))

@@ -3,9 +3,12 @@
  * by what was left; an absolute target starts again at the root.
  */
 #include "abi/errno.h"
+#include "opt/directories/current.h"
 #include "alloc.h"
 #include "opt/paths/namei.h"
 #include "klib.h"
+
+#define SYMLINKS_MAX 40
 
 static int walk_to_root(struct walk *w)
 {

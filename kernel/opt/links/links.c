@@ -1,5 +1,6 @@
 /* links.c: the system calls that give a file another name, by a link or by a move. */
 #include "abi/errno.h"
+#include "abi/fcntl.h"
 #include "alloc.h"
 #include "opt/paths/namei.h"
 #include "opt/directories/names.h"

@@ -35,7 +35,7 @@ static long advise_one(struct vm *vm, struct vma *vma, va_t start, va_t end, int
     }
 }
 
-long vm_advise(struct vm *vm, va_t addr, u64 len, int advice)
+static long vm_advise(struct vm *vm, va_t addr, u64 len, int advice)
 {
     len = ALIGN_UP(len, PAGE_SIZE);
     if (addr & PAGE_MASK || len > USER_TOP || addr >= USER_TOP)
@@ -111,11 +111,4 @@ long sys_mincore(u64 addr, u64 len, u64 vec)
             return -EFAULT;
     }
     return 0;
-}
-
-void vm_zap(struct vm *vm, va_t start, va_t end)
-{
-    mutex_lock(&vm->lock);
-    pt_unmap(vm, start, end);
-    mutex_unlock(&vm->lock);
 }

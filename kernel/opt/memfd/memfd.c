@@ -6,6 +6,7 @@
  * writing, truncating and mapping check it. Files of tmpfs start with SEAL_SEAL, as in Linux.
  */
 #include "opt/memfd/seals.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "klib.h"
 #include "fs/open.h"

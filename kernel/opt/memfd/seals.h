@@ -13,3 +13,8 @@
 #define SEALS_KNOWN       (1u << 31)
 
 struct super *memfd_super(void); /* for files without a directory; NULL: no memory */
+
+/* F_ADD_SEALS, F_GET_SEALS. */
+OPTIONAL(CONFIG_MEMFD, long, memfd_fcntl, (struct file *f, int cmd, u64 arg), -EINVAL)
+/* 0 or -EPERM, under inode->lock. */
+OPTIONAL(CONFIG_MEMFD, int, seals_allow_size, (const struct inode *inode, i64 size), 0)

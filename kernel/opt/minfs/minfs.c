@@ -5,6 +5,7 @@
  * Directory contents are read and written through the page cache like any file, under fs_lock.
  */
 #include "minfs.h"
+#include "opt/directories/list.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "boot.h"

@@ -7,6 +7,8 @@
  * no name any more.
  */
 #include "minfs.h"
+#include "opt/block/flush.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

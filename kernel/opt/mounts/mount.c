@@ -8,6 +8,7 @@
  * below it off the table; a super block is shut down when its last mount is freed.
  */
 #include "fs.h"
+#include "opt/mounts/cross.h"
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"

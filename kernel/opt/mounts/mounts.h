@@ -3,6 +3,8 @@
 
 #include "fs.h"
 
+struct statfs64;
+
 struct super_ops {
     int (*statfs)(struct super *sb, struct statfs64 *out);
     int (*sync)(struct super *sb);

@@ -5,6 +5,7 @@
  * inodes as that has pages. Beyond that, calls fail with ENOSPC, and a mapping gets SIGBUS.
  */
 #include "abi/errno.h"
+#include "opt/attributes/statfs.h"
 #include "alloc.h"
 #include "boot.h"
 #include "fs/devfs.h"

@@ -6,6 +6,8 @@
  * path finds the directory in a second walk, but only if there is any watch in the system.
  */
 #include "opt/notify/watches.h"
+#include "opt/notify/reports.h"
+#include "abi/fcntl.h"
 #include "klib.h"
 #include "opt/paths/paths.h"
 
@@ -92,6 +94,21 @@ void notify_file(struct file *f, u32 mask)
         return;
     notify_dir_of(f, mask);
     tell(f->inode, mask | kind_of(f->inode), 0, NULL);
+}
+
+void notify_closed(struct file *f)
+{
+    notify_file(f, f->fflags & FF_WRITE ? NOTIFY_CLOSE_WRITE : NOTIFY_CLOSE_READ);
+}
+
+void notify_read(struct file *f)
+{
+    notify_file(f, NOTIFY_ACCESS);
+}
+
+void notify_written(struct file *f, i64 size_before)
+{
+    notify_file(f, NOTIFY_MODIFY | (f->inode->size > size_before ? NOTIFY_EXTEND : 0));
 }
 
 void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask)

@@ -2,6 +2,7 @@
  * sys_names.c: the arguments of all ...at calls.
  */
 #include "opt/paths/paths.h"
+#include "opt/directories/current.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

@@ -8,6 +8,8 @@
  * A walk runs under fs_lock, so names cannot change between its steps.
  */
 #include "fs.h"
+#include "opt/directories/current.h"
+#include "opt/mounts/cross.h"
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"

@@ -3,10 +3,12 @@
  * there, permissions, and the flags of open(2).
  */
 #include "abi/errno.h"
+#include "opt/memfd/seals.h"
+#include "opt/directories/current.h"
+#include "abi/fcntl.h"
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "opt/memfd/memfd.h"
 #include "opt/notify/notify.h"
 #include "opt/paths/namei.h"
 #include "opt/paths/paths.h"

@@ -3,6 +3,11 @@
 
 #include "poll.h"
 
+/* Bits that no file of the core has. */
+#define POLLPRI   0x0002
+#define POLLNVAL  0x0020
+#define POLLRDHUP 0x2000
+
 u32 file_poll(struct file *file, struct poll_table *pt); /* POLLIN | POLLOUT without an operation */
 
 /* Deadline of a struct timespec at a user address (0: none), as time_now() counts; or -errno. */

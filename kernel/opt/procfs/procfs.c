@@ -12,6 +12,7 @@
  * open directory of a dead process fail.
  */
 #include "procfs.h"
+#include "opt/directories/list.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "boot.h"

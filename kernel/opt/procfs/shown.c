@@ -1,5 +1,7 @@
 /* shown.c: the absolute path of an open file, for /proc/self/fd and the watchers of names. */
 #include "opt/paths/namei.h"
+#include "opt/directories/current.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

@@ -16,6 +16,7 @@
  * the slave), TIOCSTI on the master.
  */
 #include "abi/errno.h"
+#include "opt/poll/wait.h"
 #include "abi/signal.h"
 #include "alloc.h"
 #include "opt/pty/devpts.h"

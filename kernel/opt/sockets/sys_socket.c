@@ -3,6 +3,7 @@
  * on riscv64.
  */
 #include "unix.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "fs/open.h"
 #include "alloc.h"

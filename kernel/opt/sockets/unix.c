@@ -8,6 +8,7 @@
  * Not modelled: out-of-band bytes.
  */
 #include "unix.h"
+#include "opt/poll/wait.h"
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "alloc.h"

@@ -4,6 +4,8 @@
  * abstract name (first byte 0) in a list.
  */
 #include "unix.h"
+#include "opt/directories/current.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

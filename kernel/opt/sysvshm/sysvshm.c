@@ -8,6 +8,7 @@
  * loses its rights when IPC_SET gives the segment to another group.
  */
 #include "abi/errno.h"
+#include "opt/sysvshm/unmap.h"
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"

@@ -1,5 +1,6 @@
 /* unmap.c: removes the areas of one segment. */
 #include "mm/internal.h"
+#include "opt/sysvshm/unmap.h"
 
 bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg)
 {

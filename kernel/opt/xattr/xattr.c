@@ -7,6 +7,7 @@
  * prefix; "security.capability" has no effect.
  */
 #include "opt/xattr/store.h"
+#include "abi/fcntl.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "file.h"
