@@ -36,7 +36,7 @@ long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area)
 
     if (error)
         return error;
-    if (KCOV_DIALECT.map_at_once)
+    if (KCOV_DIALECT.map_at_once && HAS_OPTION(CONFIG_MEMADVICE)) /* only madvise shows it */
         vma->flags |= VMA_PREMAPPED;
     if (!KCOV_DIALECT.map_pins_file && vma->file) {
         vma->file = NULL;

@@ -60,16 +60,6 @@ int vma_fault(struct vma *vma, va_t va, u32 access)
     return error;
 }
 
-int vma_premap(struct vma *vma)
-{
-    int error = 0;
-    for (va_t va = vma->start; !error && va < vma->end; va += PAGE_SIZE) {
-        u64 *pte = pte_walk(vma->vm->root, va, true);
-        error = pte ? map_new_object(vma, va, pte, VM_READ) : -ENOMEM;
-    }
-    return error;
-}
-
 static bool allowed(const struct vma *vma, u32 access)
 {
     if (access == VM_READ)

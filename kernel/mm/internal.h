@@ -35,8 +35,10 @@ int cow_make_writable(struct vma *vma, va_t va, u64 *pte);
 
 /* fault.c */
 int vma_fault(struct vma *vma, va_t va, u32 access);
-/* Maps every page of a new area; 0 or a negative errno. */
-int vma_premap(struct vma *vma);
+/* opt/memadvice: maps every page of a new area; 0 or a negative errno, and then none. */
+OPTIONAL(CONFIG_MEMADVICE, int, vma_premap, (struct vma *vma), 0)
+/* The same for the areas in a range, as far as memory allows. */
+OPTIONAL(CONFIG_MEMADVICE, void, vm_populate, (struct vm *vm, va_t start, va_t end))
 /* mmap.c */
 bool range_mapped(struct vm *vm, va_t addr, va_t end);  /* are all pages of it in areas? */
 long unmap_locked(struct vm *vm, va_t start, va_t end); /* all areas, or their parts, in it */

@@ -103,11 +103,12 @@ va_t kstack_alloc(void)
         return (va_t)l;
     }
     va_t slot = VMAP_BASE + (u64)stacks_used * KSTACK_SLOT;
-    bool room = slot + KSTACK_SLOT <= VMAP_BASE + VMAP_SIZE;
-    bool mapped = room;
+    bool mapped = slot + KSTACK_SLOT <= VMAP_BASE + VMAP_SIZE;
     va_t stack = slot + KSTACK_SIZE;
     for (u64 at = 0; mapped && at < KSTACK_SIZE; at += PAGE_SIZE) {
         u64 *pte = pte_walk(kernel_root, stack + at, true);
+        if (pte && *pte)
+            continue; /* of a call that found too little memory */
         pa_t pa = pte ? page_alloc(0) : 0;
         mapped = pa != 0;
         if (pa)
@@ -115,14 +116,6 @@ va_t kstack_alloc(void)
     }
     if (mapped)
         stacks_used++;
-    else
-        for (u64 at = 0; room && at < KSTACK_SIZE; at += PAGE_SIZE) {
-            u64 *pte = pte_walk(kernel_root, stack + at, false);
-            if (pte && *pte) {
-                page_put(PTE_PA(*pte));
-                *pte = 0;
-            }
-        }
     spin_unlock(&vmap_lock);
     sfence_vma_all();
     return mapped ? stack : 0;

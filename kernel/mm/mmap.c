@@ -80,15 +80,6 @@ static long choose_address(struct vm *vm, va_t addr, u64 len, u32 flags)
     return (long)addr;
 }
 
-static void populate(struct vm *vm, va_t start, va_t end)
-{
-    for (va_t va = start; va < end; va += PAGE_SIZE) {
-        struct vma *vma = vm_find(vm, va);
-        if (!vma || vma_fault(vma, va, vma->prot & VM_WRITE ? VM_WRITE : VM_READ))
-            return;
-    }
-}
-
 static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file,
                        u64 offset)
 {
@@ -105,20 +96,16 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
         error = -EACCES;
     if (!error && flags & MAP_FIXED)
         error = unmap_locked(vm, vma->start, vma->end);
+    if (!error && vma->flags & VMA_PREMAPPED)
+        error = vma_premap(vma);
     if (error) {
         vma_delete(vma);
         return error;
     }
-    bool premapped = vma->flags & VMA_PREMAPPED; /* such an area has ops, so it never merges */
     vma_link(vm, vma);
     vma_merge(vm, vma); /* may free it */
-    if (premapped && (error = vma_premap(vma))) {
-        pt_unmap(vm, vma->start, vma->end);
-        vma_delete(vma);
-        return error;
-    }
     if (flags & MAP_POPULATE)
-        populate(vm, (va_t)at, (va_t)at + len);
+        vm_populate(vm, (va_t)at, (va_t)at + len);
     return at;
 }
 

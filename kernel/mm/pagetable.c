@@ -1,14 +1,12 @@
 /*
  * User page tables: walking, unmapping, changing protection. Sv39 (Priv §10.4): three levels of 512
- * entries. Unmapping clears the entry, then flushes the TLBs, and only then drops the page, so that
- * no hart can still write to a page that is free.
+ * entries. Unmapping makes the entries invalid, then flushes the TLBs, and only then drops the
+ * pages, so that no hart can still write to a page that is free.
  */
 #include "alloc.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "riscv.h"
-
-#define BATCH 64
 
 static u64 level_size(int level)
 {
@@ -37,42 +35,32 @@ void pt_walk(struct vm *vm, va_t start, va_t end, void (*fn)(va_t va, u64 *pte, 
     walk_table(pa_to_va(vm->root), 2, start, end, fn, arg);
 }
 
-struct unmap_batch {
-    struct vm *vm;
-    va_t first, last;
-    int n;
-    pa_t pages[BATCH];
-};
-
-static void flush_batch(struct unmap_batch *b)
+/* The page stays with its entry until no hart can have a translation of it. */
+static void invalidate_one(va_t va, u64 *pte, void *arg)
 {
-    if (b->last)
-        tlb_shootdown(b->vm, b->first, b->last);
-    for (int i = 0; i < b->n; i++)
-        page_put(b->pages[i]);
-    b->n = 0;
-    b->last = 0;
+    (void)va;
+    *pte &= ~PTE_V;
+    *(bool *)arg = true;
 }
 
-static void unmap_one(va_t va, u64 *pte, void *arg)
+static void drop_one(va_t va, u64 *pte, void *arg)
 {
-    struct unmap_batch *b = arg;
-    if (!b->last)
-        b->first = va;
-    b->last = va + PAGE_SIZE;
+    struct vm *vm = arg;
+    (void)va;
     if (!(*pte & PTE_SOFT_PFN))
-        b->pages[b->n++] = PTE_PA(*pte);
+        page_put(PTE_PA(*pte));
     *pte = 0;
-    b->vm->resident--;
-    if (b->n == BATCH)
-        flush_batch(b);
+    vm->resident--;
 }
 
 void pt_unmap(struct vm *vm, va_t start, va_t end)
 {
-    struct unmap_batch b = {.vm = vm};
-    pt_walk(vm, start, end, unmap_one, &b);
-    flush_batch(&b);
+    bool any = false;
+    pt_walk(vm, start, end, invalidate_one, &any);
+    if (!any)
+        return;
+    tlb_shootdown(vm, start, end);
+    pt_walk(vm, start, end, drop_one, vm);
 }
 
 static u64 prot_bits(u32 prot)

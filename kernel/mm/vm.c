@@ -38,28 +38,30 @@ struct vm *vm_new(void)
     return vm;
 }
 
+struct sharing {
+    struct vma *child;
+    int error;
+};
+
 /*
  * Maps the page in the child as well. Both lose write permission to a private page until a write
  * fault copies it.
  */
 static void share_page(va_t va, u64 *pte, void *arg)
 {
-    struct vma *child = arg;
+    struct sharing *sharing = arg;
+    struct vma *child = sharing->child;
     u64 *to = pte_walk(child->vm->root, va, true);
-    if (!to)
-        return; /* out of memory: clone_area notices by the number of resident pages */
+    if (!to) {
+        sharing->error = -ENOMEM;
+        return;
+    }
     if (!(child->flags & VMA_SHARED))
         *pte &= ~(PTE_W | PTE_D);
     if (!(*pte & PTE_SOFT_PFN))
         page_get(PTE_PA(*pte));
     *to = *pte;
     child->vm->resident++;
-}
-
-static void count_page(va_t va, u64 *pte, void *arg)
-{
-    (void)va, (void)pte;
-    ++*(size_t *)arg;
 }
 
 static int clone_area(struct vm *to, struct vm *from, struct vma *vma)
@@ -75,10 +77,9 @@ static int clone_area(struct vm *to, struct vm *from, struct vma *vma)
     bool faults_again = vma->flags & VMA_SHARED && !(vma->flags & VMA_PREMAPPED);
     if (faults_again || vma->flags & VMA_WIPE)
         return 0;
-    size_t wanted = to->resident;
-    pt_walk(from, vma->start, vma->end, count_page, &wanted);
-    pt_walk(from, vma->start, vma->end, share_page, copy);
-    return to->resident == wanted ? 0 : -ENOMEM;
+    struct sharing sharing = {.child = copy};
+    pt_walk(from, vma->start, vma->end, share_page, &sharing);
+    return sharing.error;
 }
 
 struct vm *vm_clone(struct vm *from)
