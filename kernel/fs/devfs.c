@@ -63,21 +63,6 @@ int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u
     return err;
 }
 
-/* The inode lives on in files that have it open. */
-void devfs_unregister(const char *name, const struct file_ops *ops)
-{
-    struct inode *root = devfs_tree("devtmpfs")->root, *inode;
-
-    device_number_remove(ops);
-    mutex_lock(&fs_lock);
-    if (!root->ops->lookup(root, name, &inode)) {
-        if (inode->fops == ops)
-            root->ops->unlink(root, name, inode);
-        inode_put(inode);
-    }
-    mutex_unlock(&fs_lock);
-}
-
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode)
 {
     static u32 next_minor = 64;

@@ -3,11 +3,13 @@
  *
  *     DRIVER(edu) {.match = MATCH_TREE("kcovbox,edu"), .probe = edu_probe, .remove = edu_remove};
  *
- * A bus finds devices and matches drivers to them. probe() acquires resources through the dev_*
- * calls below; the driver model releases them, in reverse order, when a later step of probe fails
- * and when the device is removed. So probe returns at its first error and undoes nothing.
+ * Each enabled node of the device tree whose compatible strings match a driver is a device. probe()
+ * acquires resources through the dev_* calls below, returns at its first error and undoes nothing.
  *
- * Life of a binding (one device with one driver):
+ * Without the option HOTPLUG (driver/driver.c) devices never go, and nothing is released. With it
+ * (opt/hotplug) the driver model releases resources in reverse order when a later step of probe
+ * fails and when the device is removed, and this is the life of a binding (one device with one
+ * driver):
  *
  *     probe      -EPROBE_DEFER: probe runs again after another device was bound
  *     in use     operations of its nodes run (dev_node)
@@ -24,33 +26,25 @@
 
 #include "types.h"
 #include "irq.h"
+#include "memlayout.h"
 #include "taskq.h"
 #include "wait.h"
 #include "optional.h"
 
 struct binding;
+struct bus;
 struct device;
 struct driver;
 struct file_ops;
 
 #define EPROBE_DEFER 517 /* as in Linux; never seen by programs */
 
-struct bus {
-    const char *name; /* its folder in /sys/bus */
-    bool (*match)(const struct device *dev, const struct driver *driver);
-    int (*probe)(struct device *dev);   /* before the driver's; may be 0 */
-    void (*remove)(struct device *dev); /* after the driver's; may be 0 */
-    void (*rescan)(void);               /* finds devices; may be 0 */
-};
-extern const struct bus tree_bus, virtio_bus;
-
 struct match {
-    const struct bus *bus;
-    const char *compatible; /* tree_bus: a compatible string of the node */
-    u32 id;                 /* virtio_bus: the device ID */
+    const char *compatible; /* a compatible string of the node */
+    const struct bus *bus;  /* another bus than the tree (opt/hotplug/model.h), or 0 */
+    u32 id;                 /* the kind of device on that bus */
 };
-#define MATCH_TREE(string)   {.bus = &tree_bus, .compatible = (string)}
-#define MATCH_VIRTIO(number) {.bus = &virtio_bus, .id = (number)}
+#define MATCH_TREE(string) {.compatible = (string)}
 
 struct driver {
     struct match match;
@@ -65,6 +59,7 @@ struct driver_row {
     const char *name;
     const struct driver *driver;
 };
+extern const struct driver_row __drivers_start[], __drivers_end[];
 #define DRIVER(id)                                                                                 \
     static const struct driver id##_driver;                                                        \
     static const struct driver_row id##_row                                                        \
@@ -72,18 +67,19 @@ struct driver_row {
     static const struct driver id##_driver =
 
 struct device {
+    char name[48]; /* "edu@4010000" */
+    int fdt_node;  /* its node of the device tree, or its parent's */
+    u32 irq;       /* source; 0: none */
+    void *priv;    /* the driver's */
+    /* HOTPLUG: */
     struct device *next; /* of all devices, in the order of discovery */
     const struct bus *bus;
     struct device *parent;           /* the transport of a virtio device, or 0 */
-    char name[48];                   /* "virtio_mmio@10001000" */
-    int fdt_node;                    /* its node of the device tree, or its parent's */
     u32 id;                          /* virtio: the kind of device */
-    u32 irq;                         /* source; 0: none */
     bool present;                    /* (driver_lock) */
     bool deferred;                   /* (driver_lock) its probe waits for another device */
     const struct driver_row *driver; /* (driver_lock) 0: none */
     struct binding *binding;         /* from the start of probe to the end of removal; or 0 */
-    void *priv;                      /* the driver's */
     struct task lost;                /* of dev_lost */
 };
 
@@ -110,25 +106,26 @@ int dev_irq(struct device *dev, irq_handler handler, void *arg);
 int dev_node(struct device *dev, const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
              void *priv);
 
-u64 dma_addr(const void *buf); /* the address of buf for the device */
+/* The address of buf for the device. */
+static inline u64 dma_addr(const void *buf)
+{
+    return va_to_pa(buf);
+}
 
 /* ---- Removal ---- */
 
 /* True from step 1 of the removal on. Every sleep of a driver tests it in its condition. */
-bool dev_gone(const struct device *dev);
+OPTIONAL(CONFIG_HOTPLUG, bool, dev_gone, (const struct device *dev), false)
 /* The hardware is no longer there (its registers read as all ones). Any context. */
 OPTIONAL(CONFIG_HOTPLUG, void, dev_lost, (struct device *dev))
 
-void binding_put(struct binding *b); /* drops a reference */
-
-/* ---- For buses, and for device management in driver/ ---- */
+/* ---- At boot ---- */
 
 void drivers_probe(void);
+/* tree.c: tells tree_found() of each device of the tree, in tree order. */
+void tree_scan(void);
+bool tree_match(const struct device *dev, const struct driver *driver);
+/* driver.c, or opt/hotplug/bind.c: a device that matches the driver of row. (driver_lock) */
+void tree_found(const struct driver_row *row, int node);
 /* opt/lateprobe: probes the devices that "probe_late" names. */
 OPTIONAL(CONFIG_LATE_PROBE, void, probe_late_devices, (void))
-/*
- * Adds the device of this name, or marks it present again, and tries to bind it: to the driver of
- * row, or with 0 to the first that matches. NULL: no memory. (driver_lock)
- */
-struct device *device_add(const struct driver_row *row, const struct bus *bus,
-                          struct device *parent, const char *name, int fdt_node, u32 irq, u32 id);

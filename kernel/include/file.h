@@ -175,8 +175,6 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
                        void *priv);
-/* Removes the node of this name if it has these operations; open files stay. */
-void devfs_unregister(const char *name, const struct file_ops *ops);
 int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv);
 
 /*

@@ -12,8 +12,6 @@ typedef void (*irq_handler)(u32 source, void *arg);
  * stay valid. 0 or -EINVAL, -ENOMEM. A line that the handlers cannot lower is disabled.
  */
 int irq_register(u32 source, const char *name, irq_handler handler, void *arg);
-/* On return the handler is not running and never will. Interrupts must be on, no spinlock held. */
-void irq_unregister(u32 source, irq_handler handler, void *arg);
 /* 0 in threads; n inside n nested interrupts of this hart. */
 u32 irq_depth(void);
 

@@ -11,8 +11,8 @@
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"
+#include "trap/plic.h"
 
-#define PLIC_SOURCES           128
 #define PLIC_PRIORITY(src)     (4 * (src))
 #define PLIC_ENABLE(ctx, word) (0x2000 + 0x80 * (ctx) + 4 * (word))
 #define PLIC_THRESHOLD(ctx)    (0x200000 + 0x1000 * (ctx))
@@ -24,15 +24,8 @@
  */
 #define IN_A_ROW_MAX 10000
 
-struct irq_action {
-    struct irq_action *next;
-    const char *name;
-    irq_handler fn;
-    void *arg;
-};
-
-static struct irq_action *actions[PLIC_SOURCES];
-static struct spinlock irq_lock = SPINLOCK_INIT("irq");
+struct irq_action *irq_actions[PLIC_SOURCES];
+struct spinlock irq_lock = SPINLOCK_INIT("irq");
 static volatile u8 *plic;
 static u32 context_of[MAX_HARTS];
 
@@ -81,7 +74,7 @@ void plic_init_hart(void)
     mmio_write32(plic + PLIC_THRESHOLD(context_of[this_cpu()->index]), 0);
 }
 
-static void set_enabled(u32 source, bool on)
+void irq_set_enabled(u32 source, bool on)
 {
     volatile u8 *reg = plic + PLIC_ENABLE(context_of[0], source / 32);
     u32 bits = mmio_read32(reg);
@@ -98,39 +91,11 @@ int irq_register(u32 source, const char *name, irq_handler handler, void *arg)
         return -ENOMEM;
     *a = (struct irq_action){.name = name, .fn = handler, .arg = arg};
     spin_lock(&irq_lock);
-    a->next = actions[source];
-    atomic_store(&actions[source], a); /* plic_dispatch follows the list without the lock */
-    set_enabled(source, true);
+    a->next = irq_actions[source];
+    atomic_store(&irq_actions[source], a); /* plic_dispatch follows the list without the lock */
+    irq_set_enabled(source, true);
     spin_unlock(&irq_lock);
     return 0;
-}
-
-/* Empty: a hart that runs it has left plic_dispatch, where interrupts are off. */
-static void answer(void *arg)
-{
-    (void)arg;
-}
-
-/*
- * Unlinks the action, then waits until every other hart has answered an IPI: plic_dispatch runs
- * with interrupts off, so no hart can still hold a pointer to the action. Thread context only.
- */
-void irq_unregister(u32 source, irq_handler handler, void *arg)
-{
-    struct irq_action *found = NULL;
-    spin_lock(&irq_lock);
-    for (struct irq_action **p = &actions[source]; *p; p = &(*p)->next) {
-        if ((*p)->fn == handler && (*p)->arg == arg) {
-            found = *p;
-            atomic_store(p, found->next);
-            break;
-        }
-    }
-    if (!actions[source])
-        set_enabled(source, false);
-    spin_unlock(&irq_lock);
-    ipi_call((u32)harts_online(), answer, NULL);
-    kfree(found);
 }
 
 /*
@@ -140,10 +105,10 @@ void irq_unregister(u32 source, irq_handler handler, void *arg)
  */
 static void silence(u32 source)
 {
-    struct irq_action *a = atomic_load(&actions[source]);
+    struct irq_action *a = atomic_load(&irq_actions[source]);
 
     spin_lock(&irq_lock);
-    set_enabled(source, false);
+    irq_set_enabled(source, false);
     spin_unlock(&irq_lock);
     kprintf("irq %u (%s): %u interrupts in a row, the line is disabled\n", source,
             a ? a->name : "no driver", IN_A_ROW_MAX);
@@ -158,7 +123,7 @@ void plic_dispatch(void)
         if (source >= PLIC_SOURCES)
             panic("interrupt from source %u, which does not exist", source);
         /* An empty list: the last handler was unregistered after the claim. */
-        for (struct irq_action *a = atomic_load(&actions[source]); a; a = atomic_load(&a->next))
+        for (struct irq_action *a = atomic_load(&irq_actions[source]); a; a = atomic_load(&a->next))
             a->fn(source, a->arg);
         mmio_write32(claim, source);
         in_a_row = source == last ? in_a_row + 1 : 1;

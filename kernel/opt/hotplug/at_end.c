@@ -1,7 +1,7 @@
 /* at_end.c: a call when the memory of a binding goes. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 #include "opt/hotplug/hotplug.h"
 

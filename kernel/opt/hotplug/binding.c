@@ -1,5 +1,5 @@
 /* binding.c: users of a device who outlive its removal. */
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "opt/hotplug/hotplug.h"
 #include "riscv.h"
 

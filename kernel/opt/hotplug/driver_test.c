@@ -1,7 +1,7 @@
 /* Tests of the driver model that need a driver of their own: failing probes, deferral, order. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"

@@ -8,7 +8,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"

@@ -2,8 +2,8 @@
 #pragma once
 #include "driver.h"
 
-/* A reference to the binding, for users without an open file: a mounted disk.
- * binding_put() of driver.h drops it. */
+/* References to the binding, for users without an open file: a mounted disk. */
+void binding_put(struct binding *b);
 struct binding *binding_get(struct binding *b);
 /* Brackets a use of the hardware; enter is false, without a leave, once the removal has begun. */
 bool binding_enter(struct binding *b);

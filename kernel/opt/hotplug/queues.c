@@ -1,7 +1,7 @@
 /* queues.c: wakes the sleepers and pollers of a device that goes. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "poll.h"
 
 /* A memory resource, released last: pollers of open files hang on the queue. */

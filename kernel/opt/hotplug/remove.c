@@ -1,6 +1,6 @@
 /* remove.c: takes a device from its driver while its files may be open. */
 #include "abi/errno.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 #include "opt/hotplug/hotplug.h"
 

@@ -1,6 +1,6 @@
 /* retry.c: devices that were found before, and probes that waited for another device. */
 #include "abi/errno.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 
 struct device *device_find(const struct bus *bus, const char *name)
@@ -15,7 +15,7 @@ struct device *device_find(const struct bus *bus, const char *name)
 int probe_any(struct device *dev)
 {
     for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
-        if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
+        if (bus_of(row->driver) == dev->bus && dev->bus->match(dev, row->driver))
             return device_probe(dev, row);
     return -ENODEV;
 }

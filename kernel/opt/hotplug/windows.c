@@ -1,6 +1,6 @@
 /* windows.c: registers belong to one driver at a time. */
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 
 /* The exclusive right to use the registers of a range. */

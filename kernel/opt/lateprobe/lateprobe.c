@@ -5,7 +5,7 @@
  * the node, or its part before '@'.
  */
 #include "boot.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 
 static char names[256];

@@ -1,6 +1,6 @@
 /* bind.c: binding and unbinding by the name of device and driver. */
 #include "abi/errno.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "klib.h"
 #include "opt/hotplug/hotplug.h"
 #include "opt/sysfs/bind.h"
@@ -16,7 +16,7 @@ int device_bind(const struct bus *bus, const char *driver, const char *device)
         err = -EBUSY;
     else if (dev && dev->present)
         for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
-            if (row->driver->match.bus == bus && !strcmp(row->name, driver) &&
+            if (bus_of(row->driver) == bus && !strcmp(row->name, driver) &&
                 bus->match(dev, row->driver))
                 err = device_probe(dev, row);
     if (!err)

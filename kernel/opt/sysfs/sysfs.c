@@ -10,7 +10,7 @@
  *     /sys/kernel/debug                         for debugfs
  */
 #include "abi/errno.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "fdt.h"
 #include "fs.h"
 #include "boot.h"
@@ -19,6 +19,7 @@
 #include "fs/tmpfs.h"
 #include "opt/hotplug/hotplug.h"
 #include "opt/sysfs/bind.h"
+#include "opt/virtio/virtio.h"
 
 #define SYSFS_MAGIC 0x62656572
 #define ROOT_ONLY   0200
@@ -60,8 +61,8 @@ static i64 change_binding(struct file *file, struct iter *from, bool binds)
 
     if (!take_word(from, name, sizeof(name)))
         return -EINVAL;
-    err = binds ? device_bind(row->driver->match.bus, row->name, name)
-                : device_unbind(row->driver->match.bus, row->name, name);
+    err = binds ? device_bind(bus_of(row->driver), row->name, name)
+                : device_unbind(bus_of(row->driver), row->name, name);
     return err ? err : n;
 }
 
@@ -158,7 +159,7 @@ static void build_bus(const struct bus *bus)
 
     file_in(dir, "rescan", ROOT_ONLY, &rescan_ops, bus);
     for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++) {
-        struct inode *driver = row->driver->match.bus == bus ? folder(drivers, row->name) : NULL;
+        struct inode *driver = bus_of(row->driver) == bus ? folder(drivers, row->name) : NULL;
 
         file_in(driver, "bind", ROOT_ONLY, &bind_ops, row);
         file_in(driver, "unbind", ROOT_ONLY, &unbind_ops, row);

@@ -11,6 +11,7 @@
  * Memory barriers: the device must see a chain before its index, and the index before the notify.
  */
 #include "opt/hotplug/hotplug.h"
+#include "opt/hotplug/model.h"
 #include "virtio.h"
 #include "abi/errno.h"
 #include "klib.h"

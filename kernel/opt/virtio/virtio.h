@@ -15,6 +15,9 @@
 #define VIRTIO_ID_CONSOLE 3
 #define VIRTIO_ID_ENTROPY 4
 
+extern const struct bus virtio_bus;
+#define MATCH_VIRTIO(number) {.bus = &virtio_bus, .id = (number)}
+
 struct virtio_buffer {
     void *data;
     u32 len;

@@ -1,8 +1,9 @@
 /* node.c: the files of a device in /dev. */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "file.h"
+#include "fs/devfs.h"
 #include "klib.h"
 
 struct managed_node {
@@ -10,6 +11,21 @@ struct managed_node {
     const struct file_ops *ops; /* of the inode: the driver's, or their gate */
     char name[32];
 };
+
+/* The inode lives on in files that have it open. */
+static void devfs_unregister(const char *name, const struct file_ops *ops)
+{
+    struct inode *root = devfs_tree("devtmpfs")->root, *inode;
+
+    device_number_remove(ops);
+    mutex_lock(&fs_lock);
+    if (!root->ops->lookup(root, name, &inode)) {
+        if (inode->fops == ops)
+            root->ops->unlink(root, name, inode);
+        inode_put(inode);
+    }
+    mutex_unlock(&fs_lock);
+}
 
 static void free_node(struct resource *r)
 {

@@ -5,9 +5,10 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
 #include "fdt.h"
 #include "klib.h"
+#include "opt/hotplug/hotplug.h"
 #include "memlayout.h"
 #include "riscv.h"
 
@@ -131,11 +132,6 @@ void *dev_dma_alloc(struct device *dev, u64 bytes)
     d->pa = pa;
     d->pages = pages;
     return pa_to_va(pa);
-}
-
-u64 dma_addr(const void *buf)
-{
-    return va_to_pa(buf);
 }
 
 int dev_waitq(struct device *dev, struct waitq *queue)

@@ -5,7 +5,8 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
-#include "driver/internal.h"
+#include "opt/hotplug/model.h"
+#include "fdt.h"
 #include "klib.h"
 #include "proc.h"
 
@@ -80,10 +81,17 @@ struct device *device_add(const struct driver_row *row, const struct bus *bus,
     return dev;
 }
 
+void tree_found(const struct driver_row *row, int node)
+{
+    device_add(row, &tree_bus, NULL, fdt_node_name(node), node, fdt_irq(node), 0);
+}
+
+const struct bus tree_bus = {.name = "platform", .match = tree_match, .rescan = tree_scan};
+
 void drivers_probe(void)
 {
     mutex_lock(&driver_lock);
-    tree_bus.rescan();
+    tree_scan();
     devices_retry();
     mutex_unlock(&driver_lock);
 }
