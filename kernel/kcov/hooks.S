@@ -26,6 +26,15 @@
     .option norvc
     .option norelax
 
+/*
+ * Read by the device (KCOV_REG_HOOKS): entry points by kind, which HOOK adds, then the two values
+ * that they use.
+ */
+    .section .rodata.kcov_hook_table, "a", @progbits
+    .balign 8
+    .globl kcov_hook_table
+kcov_hook_table:
+
 .macro HOOK name, kind, kinds, operands
     .section .text.\name, "ax", @progbits
     .balign 4
@@ -55,6 +64,8 @@
     tail kcov_record_pc
     .endif
     .size \name, . - \name
+    .section .rodata.kcov_hook_table, "a", @progbits
+    .dword \name
 .endm
 
     HOOK __sanitizer_cov_trace_pc, KCOV_HOOK_PC, KCOV_RECORD_ANY_PC, 0
@@ -75,21 +86,7 @@
 kcov_device:
     .dword 0
 
-/* Read by the device (KCOV_REG_HOOKS): entry points by kind, then the two values they use. */
     .section .rodata.kcov_hook_table, "a", @progbits
-    .balign 8
-    .globl kcov_hook_table
-kcov_hook_table:
-    .dword __sanitizer_cov_trace_pc
-    .dword __sanitizer_cov_trace_cmp1
-    .dword __sanitizer_cov_trace_cmp2
-    .dword __sanitizer_cov_trace_cmp4
-    .dword __sanitizer_cov_trace_cmp8
-    .dword __sanitizer_cov_trace_const_cmp1
-    .dword __sanitizer_cov_trace_const_cmp2
-    .dword __sanitizer_cov_trace_const_cmp4
-    .dword __sanitizer_cov_trace_const_cmp8
-    .dword __sanitizer_cov_trace_switch
     .dword THREAD_KCOV
     .dword kcov_device
 #endif

@@ -71,7 +71,7 @@ enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length, u
 
 u64 kcov_seen_bytes(u64 nodes, u32 node_words)
 {
-    return KCOV_SEEN_SIZE + (4UL << BUCKETS_LOG2) + nodes * node_bytes(node_words);
+    return sizeof(struct kcov_seen) + (4UL << BUCKETS_LOG2) + nodes * node_bytes(node_words);
 }
 
 void kcov_seen_format(u64 pa, u64 nodes, u32 node_words)
@@ -82,6 +82,6 @@ void kcov_seen_format(u64 pa, u64 nodes, u32 node_words)
     set->node_words = node_words;
     set->nodes = nodes;
     set->used = 0;
-    set->buckets = pa + KCOV_SEEN_SIZE;
+    set->buckets = pa + sizeof(struct kcov_seen);
     set->pool = set->buckets + (4UL << BUCKETS_LOG2);
 }

@@ -16,7 +16,7 @@
 #ifdef CONFIG_KCOV
 
 extern const u64 kcov_hook_table[];
-static struct kcov_hart kcov_harts[MAX_HARTS] __attribute__((aligned(KCOV_HART_SIZE)));
+static struct kcov_hart kcov_harts[MAX_HARTS] __attribute__((aligned(sizeof(struct kcov_hart))));
 
 static inline void device_write(u32 reg, u64 value)
 {

@@ -7,11 +7,7 @@
 
 #ifdef CONFIG_KCOV
 
-static struct {
-    u32 count;
-    u8 reserved[KCOV_REMOTES_HEADER - 4];
-    struct kcov_remote_entry entries[KCOV_REMOTES_MAX];
-} table __attribute__((aligned(64))) = {.count = KCOV_REMOTES_MAX};
+static struct kcov_remotes table __attribute__((aligned(64))) = {.count = KCOV_REMOTES_MAX};
 
 static struct kcov_remote remotes[KCOV_REMOTES_MAX];
 static u32 used; /* (k) entries that are not free */

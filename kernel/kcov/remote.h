@@ -11,8 +11,6 @@
 #pragma once
 #include "engine.h"
 
-#define KCOV_REMOTES_MAX 1024
-
 struct kcov_remote {
     struct kcov_desc *desc; /* (k) openbsd, linux: the descriptor it records for */
     /* netbsd mailboxes: */
