@@ -1,5 +1,6 @@
 // Damaged archives under kernel/fs/initrd.c, which unpacks them in a kernel without options: it
-// reports the damage, keeps the members in front of it, and reports a file that is not whole.
+// reports the damage, keeps the members in front of it, and reports a file that is not whole. Deep
+// paths under opt/paths/cpio.c, that of the whole kernel.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { prebuilt } from '../support/kernels.ts';
@@ -80,5 +81,19 @@ describe.skipIf(!ready)('an archive that is damaged behind its first member', ()
       ...kinds.map((mode, i) => member(`kind${i}\0`, WORDS, { mode })),
     );
     expect(text).not.toMatch(/initrd/);
+  });
+});
+
+describe.skipIf(!ready)('an archive with a deep path, in the whole kernel', () => {
+  it.each([2000, 2500])('%d directories cost time by their number, not by its square', async depth => {
+    const archive = Buffer.concat([
+      member('init\0', await program('linux-kcov.c', 'linux')),
+      member(`${'a/'.repeat(depth)}f\0`, NONE),
+      member(`${'a/'.repeat(depth)}g\0`, NONE),
+    ]);
+    const end = run(await kernel('linux'), archive, '', { harts: 4 }, 30_000_000);
+    expect(end.status).toBe(0);
+    const tooLong = [...end.text.matchAll(/initrd: can not unpack a\//g)];
+    expect(tooLong.length).toBe(depth > 2048 ? 2 : 0);
   });
 });

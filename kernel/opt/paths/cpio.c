@@ -121,31 +121,58 @@ static int write_contents(struct archive *a, struct inode *inode, u64 n)
     return err;
 }
 
-/* Makes the missing directories in front of a name; archives made by hand often lack them. */
+static void make_directory(const struct path *base, const char *name)
+{
+    struct walk *w = kmalloc(sizeof(*w));
+    struct inode *made = NULL;
+
+    if (!w)
+        return;
+    mutex_lock(&fs_lock);
+    if (!walk_begin(w, base, name) && !walk_run(w, WALK_PARENT))
+        w->at.inode->ops->create(w->at.inode, w->name, S_IFDIR | 0755, 0, &made);
+    walk_end(w);
+    mutex_unlock(&fs_lock);
+    if (made)
+        inode_put(made);
+    kfree(w);
+}
+
+/* From the place *at to the directory name in it, which is made if it is missing. */
+static bool go_down(struct path *at, const char *name)
+{
+    const struct path *base = at->inode ? at : NULL;
+    struct path below = {0};
+
+    if (path_walk(base, name, WALK_FOLLOW, &below) == -ENOENT) {
+        make_directory(base, name);
+        path_walk(base, name, WALK_FOLLOW, &below);
+    }
+    path_put(at);
+    *at = below;
+    return at->inode;
+}
+
+/*
+ * Makes the missing directories in front of a name; archives made by hand often lack them. Goes
+ * down one by one, because walks from the root would cost the square of the length of the name.
+ */
 static void make_parents(const char *name)
 {
-    char *path = kstrdup(name);
+    char *path = kstrdup(name), *last = path ? strrchr(path, '/') : NULL;
     struct path at = {0};
 
-    for (char *p = path; path && (p = strchr(p, '/')); p++) {
-        struct inode *made = NULL;
-        struct walk *w;
-
-        *p = 0;
-        w = *path ? kmalloc(sizeof(*w)) : NULL;
-        if (w && path_walk(NULL, path, WALK_FOLLOW, &at) == -ENOENT) {
-            mutex_lock(&fs_lock);
-            if (!walk_begin(w, NULL, path) && !walk_run(w, WALK_PARENT))
-                w->at.inode->ops->create(w->at.inode, w->name, S_IFDIR | 0755, 0, &made);
-            walk_end(w);
-            mutex_unlock(&fs_lock);
-            if (made)
-                inode_put(made);
-        } else if (w) {
-            path_put(&at);
-        }
-        kfree(w);
-        *p = '/';
+    if (last > path) {
+        *last = 0;
+        if (path_walk(NULL, path, WALK_FOLLOW, &at) == -ENOENT)
+            for (char *next, *p = path; p; p = next) {
+                next = strchr(p, '/');
+                if (next)
+                    *next++ = 0;
+                if (*p && !go_down(&at, p))
+                    break;
+            }
+        path_put(&at);
     }
     kfree(path);
 }
