@@ -6,11 +6,9 @@
 #define ELFCLASS64  2
 #define ELFDATA2LSB 1
 #define ET_EXEC     2
-#define ET_DYN      3
 #define EM_RISCV    243
 #define PT_LOAD     1
 #define PT_INTERP   3
-#define PT_PHDR     6
 #define PF_X        1
 #define PF_W        2
 #define PF_R        4
@@ -36,15 +34,5 @@ struct elf_phdr {
 #define AT_PHENT  4
 #define AT_PHNUM  5
 #define AT_PAGESZ 6
-#define AT_BASE   7
-#define AT_FLAGS  8
 #define AT_ENTRY  9
-#define AT_UID    11
-#define AT_EUID   12
-#define AT_GID    13
-#define AT_EGID   14
-#define AT_HWCAP  16
-#define AT_CLKTCK 17
-#define AT_SECURE 23
 #define AT_RANDOM 25
-#define AT_EXECFN 31

@@ -9,7 +9,7 @@
 #include "klib.h"
 #include "opt/exec/tables.h"
 #include "proc.h"
-#include "proc/exec.h"
+#include "opt/exec/exec.h"
 #include "proc/internal.h"
 #include "syscall.h"
 

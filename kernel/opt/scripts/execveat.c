@@ -5,7 +5,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/exec.h"
+#include "opt/exec/exec.h"
 #include "syscall.h"
 #include "vm.h"
 

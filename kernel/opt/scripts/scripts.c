@@ -4,7 +4,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/exec.h"
+#include "opt/exec/exec.h"
 #include "vm.h"
 
 #define SCRIPT_DEPTH_MAX 4

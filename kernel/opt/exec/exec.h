@@ -1,9 +1,26 @@
-/* exec in three files: loading images (elf.c), the first stack (stack.c), the call (exec.c). */
+/*
+ * exec.h: exec in four files: loading images (elf.c), the first stack (stack.c), the way into a
+ * program (exec.c), the call (execve.c).
+ */
 #pragma once
 #include "proc/elf.h"
 #include "types.h"
 #include "vm.h"
 #include "optional.h"
+
+/* Auxiliary vector; proc/elf.h has the others */
+#define AT_BASE   7
+#define AT_FLAGS  8
+#define AT_UID    11
+#define AT_EUID   12
+#define AT_GID    13
+#define AT_EGID   14
+#define AT_HWCAP  16
+#define AT_CLKTCK 17
+#define AT_SECURE 23
+#define AT_EXECFN 31
+
+#define ET_DYN 3
 
 #define ARG_BYTES_MAX (128UL << 10)
 #define ARGS_MAX      4096

@@ -6,7 +6,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/exec.h"
+#include "opt/exec/exec.h"
 
 /* AT_HWCAP: one bit per single-letter extension that user programs may use. */
 #define HWCAP_BIT(letter) (1UL << ((letter) - 'A'))

@@ -9,7 +9,7 @@
 #include "file.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/exec.h"
+#include "opt/exec/exec.h"
 
 #define PHDRS_MAX 64
 
