@@ -37,9 +37,8 @@
 #define FUTEX_WAIT           0
 #define FUTEX_WAKE           1
 #define FUTEX_WAIT_BITSET    9
-#define FUTEX_WAKE_BITSET    10
-#define FUTEX_PRIVATE_FLAG   128
 #define FUTEX_CLOCK_REALTIME 256
+#define FUTEX_ANY            0xffffffffu
 
 #define CLOCK_REALTIME           0
 #define CLOCK_MONOTONIC          1

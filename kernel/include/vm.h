@@ -162,16 +162,6 @@ long user_zero(va_t dst, size_t n);
  * it is not mapped, because the trap handler resolves faults only with interrupts enabled.
  */
 long user_read32(va_t addr, u32 *value);
-/*
- * The key of a futex word: the page in shared areas, the address space elsewhere. The key holds a
- * reference to the page, so that the page cannot become another futex's: give it back with
- * page_put. 0, -EFAULT, or -EINVAL for a misaligned address.
- */
-struct futex_key {
-    u64 space, offset;
-    pa_t page; /* one reference; 0: none */
-};
-long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key);
 #define get_user(var, addr) copyin(&(var), (addr), sizeof(var))
 #define put_user(addr, var) copyout((addr), &(var), sizeof(var))
 /* The same for any address space (exec, /proc/pid/cmdline), pages faulted in as needed. */

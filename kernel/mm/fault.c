@@ -79,8 +79,7 @@ int vm_fault(struct vm *vm, va_t va, u32 access)
     return error;
 }
 
-/* One page of any address space for kernel use; valid while the caller holds vm->lock. */
-static int fetch_page(struct vm *vm, va_t va, bool write, pa_t *pa)
+int fetch_page(struct vm *vm, va_t va, bool write, pa_t *pa)
 {
     u32 access = write ? VM_WRITE : VM_READ;
     struct vma *vma = vm_find(vm, va);
@@ -140,23 +139,4 @@ long vm_write(struct vm *vm, va_t dst, const void *src, size_t n)
 long vm_zero(struct vm *vm, va_t dst, size_t n)
 {
     return vm_access(vm, NULL, dst, n, true);
-}
-
-long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key)
-{
-    if (addr & 3)
-        return -EINVAL;
-    mutex_lock(&vm->lock);
-    struct vma *vma = addr < USER_TOP ? vm_find(vm, addr) : NULL;
-    long error = vma ? 0 : -EFAULT;
-    *key = (struct futex_key){(u64)vm, addr, 0};
-    if (vma && vma->flags & VMA_SHARED) {
-        pa_t pa = 0;
-        error = fetch_page(vm, addr, false, &pa);
-        if (!error)
-            page_get(pa = ALIGN_DOWN(pa, PAGE_SIZE));
-        *key = (struct futex_key){pa, addr & PAGE_MASK, error ? 0 : pa};
-    }
-    mutex_unlock(&vm->lock);
-    return error;
 }

@@ -1,7 +1,7 @@
 /* futexops.c: the commands of futex(2) that move waiters or change a second word. */
 #include "abi/errno.h"
 #include "bugs.h"
-#include "opt/futex/futex.h"
+#include "opt/futexops/futex.h"
 #include "proc.h"
 #include "opt/futexops/futexops.h"
 

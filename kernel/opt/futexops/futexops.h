@@ -1,4 +1,4 @@
-/* futexops.h: the commands of futex(2) that this option adds, and the words of robust mutexes. */
+/* futexops.h: the commands of futex(2) that the core has not, and the words of robust mutexes. */
 #pragma once
 
 #include "types.h"
@@ -6,6 +6,7 @@
 #define FUTEX_REQUEUE     3
 #define FUTEX_CMP_REQUEUE 4
 #define FUTEX_WAKE_OP     5
+#define FUTEX_WAKE_BITSET 10
 #define FUTEX_WAITERS     0x80000000u
 #define FUTEX_OWNER_DIED  0x40000000u
 #define FUTEX_TID_MASK    0x3fffffffu
