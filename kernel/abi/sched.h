@@ -21,18 +21,8 @@
                 */
 #define CLONE_CLEAR_SIGHAND 0x100000000UL /* clone3 only */
 
-#define WNOHANG    1
-#define WUNTRACED  2
-#define WSTOPPED   2
-#define WEXITED    4
-#define WCONTINUED 8
-#define WNOWAIT    0x01000000
-#define WCLONE     0x80000000u
-#define WALL       0x40000000u
-#define P_ALL      0
-#define P_PID      1
-#define P_PGID     2
-#define P_PIDFD    3
+#define WNOHANG   1
+#define WUNTRACED 2
 
 #define FUTEX_WAIT           0
 #define FUTEX_WAKE           1

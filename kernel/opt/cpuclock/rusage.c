@@ -1,7 +1,7 @@
 /* rusage.c: what finished children used, and times in the form of struct rusage. */
 #include "opt/cpuclock/rusage.h"
 #include "klib.h"
-#include "proc/wait.h"
+#include "opt/wait4/wait.h"
 
 struct timeval64 ticks_to_timeval(u64 ticks)
 {

@@ -1,6 +1,6 @@
 /* wait_stop.c: what wait4() and waitid() tell of children that stopped or continued. */
 #include "abi/sched.h"
-#include "proc/wait.h"
+#include "opt/wait4/wait.h"
 
 bool take_stop(struct proc *child, const struct wait_request *rq, struct wait_result *out)
 {

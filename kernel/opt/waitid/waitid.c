@@ -5,7 +5,7 @@
 #include "klib.h"
 #include "opt/pidfd/pidfd.h"
 #include "proc.h"
-#include "proc/wait.h"
+#include "opt/wait4/wait.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -4,6 +4,17 @@
 #include "proc/internal.h"
 #include "optional.h"
 
+#define WSTOPPED   2
+#define WEXITED    4
+#define WCONTINUED 8
+#define WNOWAIT    0x01000000
+#define WCLONE     0x80000000u
+#define WALL       0x40000000u
+#define P_ALL      0
+#define P_PID      1
+#define P_PGID     2
+#define P_PIDFD    3
+
 struct wait_request {
     int type, id; /* P_ALL, P_PID, P_PGID */
     u32 options;
