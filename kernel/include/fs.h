@@ -201,15 +201,25 @@ OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_first, (struct super *sb), NULL)
 OPTIONAL(CONFIG_MOUNTS, void, fs_register_trees, (void))
 
 /* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
-struct page_cache;
 i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
 int page_cache_truncate(struct inode *inode, i64 size);
-void page_cache_free(struct inode *inode);
-u64 page_cache_pages(const struct inode *inode);
-/* The page at index as a kernel address, held by one page reference; -EIO, -ENOMEM in *err. */
-void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
+/* The bytes of the last page behind a new end become zeros. */
+OPTIONAL(CONFIG_FTRUNCATE, int, page_cache_clear_tail, (struct inode *inode, i64 size), 0)
 int page_cache_mmap(struct file *file, struct vma *vma);
+
+/* filepages.c, or opt/pagetree: */
+/*
+ * The page at index as a kernel address, read or made if absent, with one more reference for the
+ * caller; -EIO, -ENOMEM in *err. Does not check the file's size.
+ */
+void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
+/* The same, but NULL with *err == 0 for a hole. */
+void *page_cache_look(struct inode *inode, u64 index, int *err);
+void page_cache_drop(struct inode *inode, u64 first); /* the pages from this one on */
+void page_cache_free(struct inode *inode);
+OPTIONAL(CONFIG_PAGETREE, u64, page_cache_pages, (const struct inode *inode),
+         ALIGN_UP(inode->size, PAGE_SIZE) >> PAGE_SHIFT)
 
 /* opt/fileio */
 /* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */

@@ -1,5 +1,5 @@
 /* flush.c: from the page cache to the disk behind a file. */
-#include "fs/pagecache.h"
+#include "opt/pagetree/pagetree.h"
 #include "opt/block/flush.h"
 
 static int flush_tree(struct inode *inode, u64 *slot, u32 level, u64 base)

@@ -1,5 +1,5 @@
 /* holes.c: parts of a file without memory: fallocate(2) makes them, lseek(2) finds them. */
-#include "fs/pagecache.h"
+#include "opt/pagetree/pagetree.h"
 #include "opt/fileio/holes.h"
 #include "abi/errno.h"
 #include "alloc.h"

@@ -1,4 +1,4 @@
-/* pagecache.h: shared by pagecache.c and the options that walk its tree. */
+/* pagetree.h: the tree, for pagetree.c and the options that walk it. */
 #pragma once
 
 #include "fs.h"
@@ -24,7 +24,3 @@ static inline u64 *slots(u64 slot)
 /* The slot of a page; NULL if there is none and make is false, or without memory. Needs c->lock. */
 u64 *page_cache_slot(struct page_cache *c, u64 index, bool make);
 void page_cache_give_back(struct page_cache *c); /* a page has left the cache */
-/* As page_cache_get, but NULL with *err == 0 for a hole. */
-void *page_cache_look(struct inode *inode, u64 index, int *err);
-/* Drops every page at or above first from the subtree; true if that frees all of it. */
-bool page_cache_drop(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 first);
