@@ -1,8 +1,8 @@
 /*
  * pipe.c: pipes (pipe2) and FIFOs (mknod S_IFIFO), one byte ring with two ends.
  *
- * Writes of up to PIPE_BUF bytes are atomic: they wait until all bytes fit. The ring starts with
- * one page and grows to the pipe's capacity (64 KiB unless F_SETPIPE_SZ changes it).
+ * Writes of up to PIPE_BUF bytes are atomic: they wait until all bytes fit. The ring has 64 KiB;
+ * with opt/fifo it starts with one page, and grows to a capacity that F_SETPIPE_SZ changes.
  *
  * A pipe lives as long as one of its ends is open. Its inode (a FIFO's, or the nameless one of both
  * ends) points to it meanwhile, without a reference. pipe->lock is a mutex, so user memory may be
@@ -20,7 +20,6 @@
 #include "vm.h"
 
 #define PIPE_CAPACITY 65536
-#define FIONREAD      0x541b
 
 struct pipe *pipe_new(void)
 {
@@ -31,34 +30,14 @@ struct pipe *pipe_new(void)
     mutex_init(&p->lock, "pipe");
     waitq_init(&p->wait);
     p->capacity = PIPE_CAPACITY;
-    return p;
-}
-
-/* Grows the ring to want bytes, within its capacity; then head is 0. Needs the lock. */
-static bool pipe_grow(struct pipe *p, u64 want)
-{
-    u64 size = MAX(p->size, PAGE_SIZE), first;
-    char *buf;
-
-    while (size < want && size < p->capacity)
-        size *= 2;
-    if (size <= p->size)
-        return true;
-    buf = kmalloc(size);
-    if (!buf && p->size)
-        p->capacity = p->size; /* no memory: writers wait until readers empty this ring */
-    if (!buf)
-        return p->size != 0;
-    first = MIN(p->len, p->size - p->head);
-    if (p->len) {
-        memcpy(buf, p->buf + p->head, first);
-        memcpy(buf + first, p->buf, p->len - first);
-    }
-    kfree(p->buf);
-    p->buf = buf;
-    p->size = size;
-    p->head = 0;
-    return true;
+    if (HAS_OPTION(CONFIG_FIFO))
+        return p; /* its ring grows */
+    p->size = PIPE_CAPACITY;
+    p->buf = kmalloc(p->size);
+    if (p->buf)
+        return p;
+    kfree(p);
+    return NULL;
 }
 
 static i64 take_bytes(struct pipe *p, struct iter *to)
@@ -162,14 +141,6 @@ static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
     return done;
 }
 
-static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)
-{
-    struct pipe *p = file->priv;
-    int n = (int)p->len;
-
-    return cmd == FIONREAD ? put_user(arg, n) : -ENOTTY;
-}
-
 /* An end is closed; the last one frees the pipe. */
 void pipe_release(struct file *file)
 {
@@ -200,7 +171,7 @@ const struct file_ops pipe_fops = {
     .write = pipe_write,
     .poll = IF_OPTION(CONFIG_POLL, pipe_poll),
     .available = IF_OPTION(CONFIG_POLL, pipe_available),
-    .ioctl = pipe_ioctl,
+    .ioctl = IF_OPTION(CONFIG_FIFO, pipe_ioctl),
 };
 
 long sys_pipe2(u64 fds_addr, u64 flags)
@@ -219,6 +190,7 @@ long sys_pipe2(u64 fds_addr, u64 flags)
     p->nameless = true;
     end[0] = file_anon("pipe", S_IFIFO | 0600, &pipe_fops, p, O_RDONLY | (flags & O_NONBLOCK));
     if (!end[0]) {
+        kfree(p->buf);
         kfree(p);
         return -ENOMEM;
     }

@@ -28,7 +28,10 @@ void pipe_release(struct file *file);
 i64 pipe_make_room(struct pipe *p, u64 need, u64 wanted);
 i64 pipe_add(struct pipe *p, struct iter *from);
 u64 pipe_room(const struct pipe *p);
-/* opt/poll */
+/* Grows the ring to want bytes, within its capacity; then head is 0. False: there is no ring. */
+OPTIONAL(CONFIG_FIFO, bool, pipe_grow, (struct pipe *p, u64 want), true)
+/* opt/fifo, opt/poll */
+long pipe_ioctl(struct file *file, u32 cmd, u64 arg);
 u32 pipe_poll(struct file *file, struct poll_table *pt);
 i64 pipe_available(struct file *file);
 /* opt/fifo */
