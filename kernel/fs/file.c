@@ -22,7 +22,7 @@ struct file *file_get(struct file *file)
     return file;
 }
 
-static void file_free(struct file *file)
+void file_free(struct file *file)
 {
     atomic_sub(&file->inode->write_count, file->write_claim);
     inode_put(file->inode);
@@ -47,19 +47,12 @@ void file_put(struct file *file)
 
 static u32 access_flags(u32 oflags)
 {
-    if (oflags & O_PATH)
-        return FF_PATH;
-    switch (oflags & O_ACCMODE) {
-    case O_RDONLY:
-        return FF_READ;
-    case O_WRONLY:
-        return FF_WRITE;
-    default:
-        return FF_READ | FF_WRITE;
-    }
+    u32 access = oflags & O_ACCMODE;
+
+    return (access != O_WRONLY ? FF_READ : 0) | (access != O_RDONLY ? FF_WRITE : 0);
 }
 
-static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
+struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
 {
     struct file *f = kzalloc(sizeof(*f));
 
@@ -76,25 +69,19 @@ static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
     return f;
 }
 
-static const struct file_ops path_fops = {0};
-
 /* Opens the file at a place; the caller has checked permissions. shown: its path for /proc. */
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out)
 {
     struct file *f = file_new(at->inode, at->mnt, oflags);
-    int err = 0;
+    int err;
 
     if (!f)
         return -ENOMEM;
-    f->ops = oflags & O_PATH ? &path_fops : at->inode->fops;
+    f->ops = at->inode->fops;
     f->priv = at->inode->dev_priv;
-    f->path = kstrdup(shown);
-    if (!f->path)
-        err = -ENOMEM;
-    else if (oflags & O_REGULAR)
-        err = file_claim(f, -1);
-    else if (f->fflags & FF_WRITE && S_ISREG(at->inode->mode))
-        err = file_claim(f, 1);
+    err = file_show_path(f, shown);
+    if (!err)
+        err = file_claim(f, oflags);
     if (!err && f->ops->open)
         err = f->ops->open(at->inode, f);
     if (err) {
@@ -124,26 +111,17 @@ struct file *file_on_inode(struct inode *inode, const char *name, const struct f
                            void *priv, u32 oflags)
 {
     struct file *f = file_new(inode, NULL, oflags);
-    char text[64];
 
     if (!f)
         return NULL;
-    ksnprintf(text, sizeof(text), "%s:[%lu]", name, inode->ino);
-    f->path = kstrdup(text);
     f->ops = ops;
     f->priv = priv;
     f->fflags |= FF_STREAM;
-    if (!f->path) {
+    if (file_show_name(f, name)) {
         file_free(f);
         return NULL;
     }
     return f;
-}
-
-/* True if reads and writes hold pos_lock. Not pipes and devices, which may block meanwhile. */
-static bool locks_pos(const struct file *f)
-{
-    return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 }
 
 i64 seek_from(i64 base, i64 offset)
@@ -153,63 +131,44 @@ i64 seek_from(i64 base, i64 offset)
     return __builtin_add_overflow(base, offset, &pos) || pos < 0 ? -EINVAL : pos;
 }
 
-/* False if some of the bytes have no position. As in Linux, that is an error also of reads. */
-static bool fits(i64 pos, const struct iter *it)
+/*
+ * One read or write, at a position or at the file's own, which pos_lock covers; not that of pipes
+ * and devices, which may block meanwhile. That some of the bytes have no position is an error also
+ * of reads, as in Linux.
+ */
+static i64 move(struct file *f, struct iter *it, i64 *at,
+                i64 (*op)(struct file *f, struct iter *it, i64 *pos))
 {
-    return pos >= 0 && it->left <= (u64)(POS_MAX - pos);
-}
+    bool locks = !at && (S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode));
+    i64 n = -EINVAL;
 
-static i64 do_read(struct file *f, struct iter *to, i64 *at)
-{
-    i64 n;
-
-    if (at)
-        return fits(*at, to) ? f->ops->read(f, to, at) : -EINVAL;
-    if (locks_pos(f))
+    if (!op)
+        return n;
+    if (locks)
         mutex_lock(&f->pos_lock);
-    n = fits(f->pos, to) ? f->ops->read(f, to, &f->pos) : -EINVAL;
-    if (locks_pos(f))
+    if (!at)
+        at = &f->pos;
+    if (*at >= 0 && it->left <= (u64)(POS_MAX - *at))
+        n = op(f, it, at);
+    if (locks)
         mutex_unlock(&f->pos_lock);
     return n;
 }
 
 i64 file_read(struct file *f, struct iter *to, i64 *at)
 {
-    i64 n;
+    i64 n = f->fflags & FF_READ ? move(f, to, at, f->ops->read) : -EBADF;
 
-    if (!(f->fflags & FF_READ))
-        return -EBADF;
-    if (!f->ops->read)
-        return -EINVAL;
-    n = do_read(f, to, at);
     if (n > 0)
         notify_read(f);
     return n;
 }
 
-static i64 do_write(struct file *f, struct iter *from, i64 *at)
-{
-    i64 n;
-
-    if (at)
-        return fits(*at, from) ? f->ops->write(f, from, at) : -EINVAL;
-    if (locks_pos(f))
-        mutex_lock(&f->pos_lock);
-    n = fits(f->pos, from) ? f->ops->write(f, from, &f->pos) : -EINVAL;
-    if (locks_pos(f))
-        mutex_unlock(&f->pos_lock);
-    return n;
-}
-
 i64 file_write(struct file *f, struct iter *from, i64 *at)
 {
-    i64 n, before = f->inode->size;
+    i64 before = f->inode->size;
+    i64 n = f->fflags & FF_WRITE ? move(f, from, at, f->ops->write) : -EBADF;
 
-    if (!(f->fflags & FF_WRITE))
-        return -EBADF;
-    if (!f->ops->write)
-        return -EINVAL;
-    n = do_write(f, from, at);
     if (n > 0)
         notify_written(f, before);
     return n;

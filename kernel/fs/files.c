@@ -20,19 +20,13 @@
 
 static bool resize(struct files *t, int cap)
 {
-    struct file **slots = kzalloc(cap * (sizeof(*slots) + 1));
-    u8 *cloexec;
+    struct slot *slots = kzalloc(cap * sizeof(*slots));
 
     if (!slots)
         return false;
-    cloexec = (u8 *)(slots + cap);
-    if (t->cap) {
-        memcpy(slots, t->slots, t->cap * sizeof(*slots));
-        memcpy(cloexec, t->cloexec, t->cap);
-        kfree(t->slots);
-    }
+    memcpy(slots, t->slots, t->cap * sizeof(*slots));
+    kfree(t->slots);
     t->slots = slots;
-    t->cloexec = cloexec;
     t->cap = cap;
     return true;
 }
@@ -75,12 +69,12 @@ bool files_fill(struct files *t, struct files *from)
     spin_lock(&from->lock);
     ok = t->cap >= from->cap || resize(t, from->cap);
     for (int fd = 0; ok && fd < from->cap; fd++) {
-        struct file *f = from->slots[fd];
+        struct file *f = from->slots[fd].file;
 
         if (!f || f == RESERVED || f->fflags & FF_NOT_INHERITED)
             continue;
-        t->slots[fd] = file_get(f);
-        t->cloexec[fd] = from->cloexec[fd];
+        t->slots[fd] = from->slots[fd];
+        file_get(f);
     }
     spin_unlock(&from->lock);
     return ok;
@@ -113,9 +107,9 @@ struct file *files_take(struct files *t, int fd)
     struct file *f = NULL;
 
     spin_lock(&t->lock);
-    if (fd >= 0 && fd < t->cap && t->slots[fd] != RESERVED) {
-        f = t->slots[fd];
-        t->slots[fd] = NULL;
+    if (fd >= 0 && fd < t->cap && t->slots[fd].file != RESERVED) {
+        f = t->slots[fd].file;
+        t->slots[fd].file = NULL;
     }
     spin_unlock(&t->lock);
     return f;
@@ -143,7 +137,7 @@ struct file *files_get(struct files *t, int fd)
     if (locks)
         spin_lock(&t->lock);
     if (fd >= 0 && fd < t->cap)
-        f = t->slots[fd];
+        f = t->slots[fd].file;
     if (f == RESERVED)
         f = NULL;
     if (f) {
@@ -161,24 +155,13 @@ struct file *fd_get_any(int fd)
     return files_get(curproc->files, fd);
 }
 
-struct file *fd_get(int fd)
-{
-    struct file *f = fd_get_any(fd);
-
-    if (f && f->fflags & FF_PATH) {
-        file_put(f);
-        return NULL;
-    }
-    return f;
-}
-
 int files_make_room(struct files *t, int fd)
 {
     int cap = t->cap;
 
     if (fd < cap)
         return 0;
-    if (fd >= MAX_SLOTS || (u64)fd >= rlimit_get(RLIMIT_NOFILE))
+    if (fd >= MAX_SLOTS)
         return -EMFILE;
     while (cap <= fd)
         cap *= 2;
@@ -191,13 +174,11 @@ int fd_reserve(int min, bool cloexec)
     int fd, err;
 
     spin_lock(&t->lock);
-    for (fd = min; fd < t->cap && t->slots[fd];)
+    for (fd = min; fd < t->cap && t->slots[fd].file;)
         fd++;
     err = (u64)fd >= rlimit_get(RLIMIT_NOFILE) ? -EMFILE : files_make_room(t, fd);
-    if (!err) {
-        t->slots[fd] = RESERVED;
-        t->cloexec[fd] = cloexec;
-    }
+    if (!err)
+        t->slots[fd] = (struct slot){RESERVED, cloexec};
     spin_unlock(&t->lock);
     return err ? err : fd;
 }
@@ -207,25 +188,20 @@ void fd_fill(int fd, struct file *file)
     struct files *t = curproc->files;
 
     spin_lock(&t->lock);
-    KASSERT(t->slots[fd] == RESERVED);
-    t->slots[fd] = file;
+    KASSERT(t->slots[fd].file == RESERVED);
+    t->slots[fd].file = file;
     spin_unlock(&t->lock);
 }
 
-int fd_install_from(struct file *file, int min, bool cloexec)
+int fd_install(struct file *file, u32 oflags)
 {
-    int fd = fd_reserve(min, cloexec);
+    int fd = fd_reserve(0, oflags & O_CLOEXEC);
 
     if (fd < 0)
         file_put(file);
     else
         fd_fill(fd, file);
     return fd;
-}
-
-int fd_install(struct file *file, u32 oflags)
-{
-    return fd_install_from(file, 0, oflags & O_CLOEXEC);
 }
 
 int fd_close(int fd)

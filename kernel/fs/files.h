@@ -6,11 +6,15 @@
 #define RLIMIT_NOFILE 7
 #define RESERVED      ((struct file *)1)
 
+struct slot {
+    struct file *file;
+    bool cloexec;
+};
+
 struct files {
     int refs;
     struct spinlock lock;
-    struct file **slots; /* (lock) cap entries, then the close-on-exec flags as bytes */
-    u8 *cloexec;
+    struct slot *slots; /* (lock) cap of them */
     int cap;
 };
 
@@ -18,4 +22,4 @@ struct files {
 bool files_fill(struct files *t, struct files *from);
 struct file *files_take(struct files *t, int fd); /* out of its slot; NULL if free or reserved */
 int files_release_slot(struct files *t, int fd, struct file *f);
-int files_make_room(struct files *t, int fd); /* (lock) */
+int files_make_room(struct files *t, int fd); /* (lock) the caller has checked the limit */

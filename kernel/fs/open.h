@@ -5,8 +5,14 @@
 #include "optional.h"
 
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
-/* opt/exec: writers (1) and the execution (-1) of a file exclude each other: 0 or -ETXTBSY. */
-OPTIONAL(CONFIG_EXEC, int, file_claim, (struct file *file, int side), 0)
+/* For opt/paths, too: a file without operations and path, and its end. */
+struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags);
+void file_free(struct file *file);
+/* opt/paths: what /proc shows: this path, or "pipe:[7]" from a name. 0 or -ENOMEM. */
+OPTIONAL(CONFIG_PATHS, int, file_show_path, (struct file *file, const char *path), 0)
+OPTIONAL(CONFIG_PATHS, int, file_show_name, (struct file *file, const char *name), 0)
+/* opt/exec: writers and the execution (O_REGULAR) of a file exclude each other: 0 or -ETXTBSY. */
+OPTIONAL(CONFIG_EXEC, int, file_claim, (struct file *file, u32 oflags), 0)
 /* at: an explicit position, or NULL for the file's own. -EBADF if not open for that. */
 i64 file_read(struct file *f, struct iter *to, i64 *at);
 i64 file_write(struct file *f, struct iter *from, i64 *at);

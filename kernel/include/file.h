@@ -18,6 +18,7 @@
 #include "types.h"
 #include "list.h"
 #include "lock.h"
+#include "optional.h"
 
 struct binding;
 struct file;
@@ -106,8 +107,9 @@ struct file {
 };
 
 /* The file of a descriptor of the calling process with one more reference, or 0 (then -EBADF). */
-struct file *fd_get(int fd);              /* not one that was opened with O_PATH */
-struct file *fd_get_any(int fd);          /* also with O_PATH: for calls that use the path only */
+struct file *fd_get_any(int fd); /* also with O_PATH: for calls that use the path only */
+/* Not one that was opened with O_PATH; only opt/paths has these. */
+OPTIONAL(CONFIG_PATHS, struct file *, fd_get, (int fd), fd_get_any(fd))
 struct file *file_get(struct file *file); /* takes one more reference and returns file */
 void file_put(struct file *file);         /* drops one; the last one releases */
 
@@ -140,12 +142,11 @@ void files_put(struct files *files);            /* exit: the last reference clos
 struct files *files_spare(const struct files *like);
 
 /*
- * Puts a file at the lowest free number >= min. Takes over the reference, also on failure
- * (-EMFILE, -ENOMEM).
+ * Puts a file at the lowest free number; O_CLOEXEC of oflags counts. Takes over the reference, also
+ * on failure (-EMFILE, -ENOMEM).
  */
-int fd_install_from(struct file *file, int min, bool cloexec);
-int fd_install(struct file *file, u32 oflags); /* from 0; O_CLOEXEC of oflags counts */
-/* The same in two steps: reserve a number, then install the file, or NULL. */
+int fd_install(struct file *file, u32 oflags);
+/* The same in two steps: reserve a number >= min, then install the file, or NULL. */
 int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);
 int fd_close(int fd);

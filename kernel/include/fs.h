@@ -48,7 +48,6 @@
 #define O_DIRECTORY 00200000
 #define O_NOATIME   01000000
 #define O_CLOEXEC   02000000
-#define O_PATH      010000000
 #define O_REGULAR                                                                                  \
     0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed                \
                  */

@@ -13,12 +13,12 @@ static int fd_replace(int newfd, struct file *file, bool cloexec)
 
     spin_lock(&t->lock);
     err = newfd < 0 || (u64)newfd >= rlimit_get(RLIMIT_NOFILE) ? -EBADF : files_make_room(t, newfd);
-    if (!err && t->slots[newfd] == RESERVED)
+    if (!err && t->slots[newfd].file == RESERVED)
         err = -EBUSY;
     if (!err) {
-        old = t->slots[newfd];
-        t->slots[newfd] = file_get(file);
-        t->cloexec[newfd] = cloexec;
+        old = t->slots[newfd].file;
+        t->slots[newfd].file = file_get(file);
+        t->slots[newfd].cloexec = cloexec;
     }
     spin_unlock(&t->lock);
     if (old)

@@ -7,9 +7,9 @@ bool files_look(struct files *t, int fd, void (*look)(struct file *f, void *arg)
     bool found;
 
     spin_lock(&t->lock);
-    found = fd >= 0 && fd < t->cap && t->slots[fd] && t->slots[fd] != RESERVED;
+    found = fd >= 0 && fd < t->cap && t->slots[fd].file && t->slots[fd].file != RESERVED;
     if (found)
-        look(t->slots[fd], arg);
+        look(t->slots[fd].file, arg);
     spin_unlock(&t->lock);
     return found;
 }
@@ -20,7 +20,7 @@ int files_next(struct files *t, int fd)
 
     spin_lock(&t->lock);
     for (; fd < t->cap && found < 0; fd++)
-        if (t->slots[fd] && t->slots[fd] != RESERVED)
+        if (t->slots[fd].file && t->slots[fd].file != RESERVED)
             found = fd;
     spin_unlock(&t->lock);
     return found;

@@ -2,10 +2,13 @@
 #include "abi/errno.h"
 #include "fs/open.h"
 
-int file_claim(struct file *file, int side)
+int file_claim(struct file *file, u32 oflags)
 {
     int *count = &file->inode->write_count, old = atomic_load(count);
+    int side = oflags & O_REGULAR ? -1 : 1;
 
+    if (side > 0 && !(file->fflags & FF_WRITE && S_ISREG(file->inode->mode)))
+        return 0;
     do {
         if (old * side < 0)
             return -ETXTBSY;

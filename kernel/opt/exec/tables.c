@@ -9,7 +9,7 @@
 void files_close_on_exec(struct files *t)
 {
     for (int fd = 0; fd < t->cap; fd++) {
-        struct file *f = t->cloexec[fd] ? files_take(t, fd) : NULL;
+        struct file *f = t->slots[fd].cloexec ? files_take(t, fd) : NULL;
 
         if (f)
             files_release_slot(t, fd, f);

@@ -37,7 +37,7 @@ int fd_get_cloexec(int fd)
     int flag;
 
     spin_lock(&t->lock); /* another thread may be replacing the arrays by larger ones */
-    flag = fd >= 0 && fd < t->cap ? t->cloexec[fd] : -EBADF;
+    flag = fd >= 0 && fd < t->cap ? t->slots[fd].cloexec : -EBADF;
     spin_unlock(&t->lock);
     return flag;
 }
@@ -51,7 +51,7 @@ int fd_set_cloexec(int fd, bool cloexec)
     spin_lock(&t->lock);
     exists = fd >= 0 && fd < t->cap;
     if (exists)
-        t->cloexec[fd] = cloexec;
+        t->slots[fd].cloexec = cloexec;
     spin_unlock(&t->lock);
     return exists ? 0 : -EBADF;
 }
@@ -82,7 +82,10 @@ static long dup_from(struct file *f, u64 min, bool cloexec)
 {
     if (min >= rlimit_get(RLIMIT_NOFILE))
         return -EINVAL;
-    return fd_install_from(file_get(f), (int)min, cloexec);
+    int fd = fd_reserve((int)min, cloexec);
+    if (fd >= 0)
+        fd_fill(fd, file_get(f));
+    return fd;
 }
 
 static long set_status_flags(struct file *f, u32 flags)

@@ -162,7 +162,9 @@ int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode,
         err = truncate_opened(to.at.inode);
     shown = err ? NULL : shown_path(base, name, to.linked, flags);
     if (!err)
-        err = shown ? file_open_path(&to.at, flags, shown, out) : -ENOMEM;
+        err = !shown           ? -ENOMEM
+              : flags & O_PATH ? file_open_place(&to.at, flags, shown, out)
+                               : file_open_path(&to.at, flags, shown, out);
     if (!err) {
         (*out)->dir = to.dir;
         to.dir = NULL;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fs/open.h"
+#include "abi/fcntl.h"
 
 int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out);
 /* The same with the RESOLVE_* of namei.h. */
@@ -25,6 +26,9 @@ static inline const struct path *at_base(const struct at_args *a)
 }
 
 int copy_path(u64 user_path, char **out); /* kfree */
+
+/* As file_open_path, with O_PATH. */
+int file_open_place(const struct path *at, u32 oflags, const char *shown, struct file **out);
 
 /* opt/fileio */
 OPTIONAL(CONFIG_FILEIO, int, make_tmpfile, (struct path *at, u32 mode), -EOPNOTSUPP)
