@@ -164,10 +164,6 @@ long user_zero(va_t dst, size_t n);
 long user_read32(va_t addr, u32 *value);
 #define get_user(var, addr) copyin(&(var), (addr), sizeof(var))
 #define put_user(addr, var) copyout((addr), &(var), sizeof(var))
-/* The same for any address space (exec, /proc/pid/cmdline), pages faulted in as needed. */
-long vm_read(struct vm *vm, void *dst, va_t src, size_t n);
-long vm_write(struct vm *vm, va_t dst, const void *src, size_t n);
-long vm_zero(struct vm *vm, va_t dst, size_t n);
 
 /* Kernel page tables (mm/kvm.c). */
 void kvm_init(void);

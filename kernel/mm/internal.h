@@ -39,8 +39,8 @@ int vma_fault(struct vma *vma, va_t va, u32 access);
 OPTIONAL(CONFIG_MEMADVICE, int, vma_premap, (struct vma *vma), 0)
 /* The same for the areas in a range, as far as memory allows. */
 OPTIONAL(CONFIG_MEMADVICE, void, vm_populate, (struct vm *vm, va_t start, va_t end))
-/* One page of any address space for kernel use; valid while the caller holds vm->lock. */
-int fetch_page(struct vm *vm, va_t va, bool write, pa_t *pa);
+/* access is VM_READ, VM_WRITE or VM_EXEC. */
+bool vma_allows(const struct vma *vma, u32 access);
 /* mmap.c */
 bool range_mapped(struct vm *vm, va_t addr, va_t end);  /* are all pages of it in areas? */
 long unmap_locked(struct vm *vm, va_t start, va_t end); /* all areas, or their parts, in it */

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "file.h"
 #include "fs.h"
+#include "irq.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/elf.h"
@@ -58,7 +59,7 @@ static int map_segment(struct program *program, struct vm *vm, const struct elf_
     else
         zeros = page;
     if (at >= 0 && zeros > file_end && end > file_end && prot & PROT_WRITE)
-        at = vm_zero(vm, file_end, MIN(end, zeros) - file_end);
+        at = user_zero(file_end, MIN(end, zeros) - file_end);
     if (at >= 0 && end > zeros)
         at =
             vm_mmap(vm, zeros, end - zeros, prot, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0);
@@ -84,7 +85,6 @@ static int map_program(struct program *program, struct vm *vm)
 }
 
 struct stack {
-    struct vm *vm;
     va_t sp;
     long error; /* of the first write that failed */
 };
@@ -93,7 +93,7 @@ static va_t push(struct stack *s, const void *bytes, size_t n)
 {
     s->sp -= n;
     if (!s->error)
-        s->error = vm_write(s->vm, s->sp, bytes, n);
+        s->error = copyout(s->sp, bytes, n);
     return s->sp;
 }
 
@@ -110,10 +110,10 @@ static u64 *push_strings(struct stack *s, char *const *strings, u64 *words)
  * The first stack (System V ABI chapter 3, RISC-V ELF psABI): from the stack pointer up: argc, argv
  * pointers, NULL, envp pointers, NULL, auxiliary vector; higher, the strings.
  */
-static long build_stack(const struct program *program, struct vm *vm, char *const *argv,
-                        char *const *envp, va_t *sp)
+static long build_stack(const struct program *program, char *const *argv, char *const *envp,
+                        va_t *sp)
 {
-    struct stack s = {vm, USER_STACK_TOP, vm_map_stack(vm, USER_STACK_TOP, USER_STACK_MAX)};
+    struct stack s = {USER_STACK_TOP, vm_map_stack(curproc->vm, USER_STACK_TOP, USER_STACK_MAX)};
     u64 *words = kmalloc(2 * PAGE_SIZE); /* proc/init.c gives at most 2 * 264 pointers */
     u8 random[16];
     if (!words)
@@ -145,18 +145,21 @@ int exec_load(const char *path, char *const *argv, char *const *envp)
     struct vm *vm = vm_new();
     struct trapframe *tf = current->tf;
     long error = vm ? open_program(path, &program) : -ENOMEM;
+    if (error)
+        return (int)error;
+    curproc->vm = vm;
+    irq_push_off();
+    vm_activate(vm); /* for copyout to the new program */
+    irq_pop_off();
+    error = map_program(&program, vm);
     if (!error)
-        error = map_program(&program, vm);
-    if (!error)
-        error = build_stack(&program, vm, argv, envp, &tf->sp);
+        error = build_stack(&program, argv, envp, &tf->sp);
     if (error)
         return (int)error;
     const char *base = strrchr(path, '/');
     strlcpy(curproc->comm, base ? base + 1 : path, sizeof(curproc->comm));
     strlcpy(current->name, curproc->comm, sizeof(current->name));
     curproc->exe = program.file;
-    curproc->vm = vm;
-    vm_activate(vm);
     tf->epc = program.header.entry;
     tf->status = SSTATUS_SPIE | SSTATUS_FS_INIT;
     return 0;

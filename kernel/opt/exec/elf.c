@@ -10,6 +10,7 @@
 #include "klib.h"
 #include "proc.h"
 #include "opt/exec/exec.h"
+#include "opt/vmaccess/vmaccess.h"
 
 #define PHDRS_MAX 64
 

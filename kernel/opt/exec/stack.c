@@ -7,6 +7,7 @@
 #include "klib.h"
 #include "proc.h"
 #include "opt/exec/exec.h"
+#include "opt/vmaccess/vmaccess.h"
 
 /* AT_HWCAP: one bit per single-letter extension that user programs may use. */
 #define HWCAP_BIT(letter) (1UL << ((letter) - 'A'))

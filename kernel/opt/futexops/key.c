@@ -3,6 +3,7 @@
 #include "alloc.h"
 #include "memlayout.h"
 #include "mm/internal.h"
+#include "opt/vmaccess/vmaccess.h"
 
 long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key)
 {

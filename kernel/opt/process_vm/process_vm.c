@@ -9,6 +9,7 @@
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/vmaccess/vmaccess.h"
 
 /* The other address space with one reference. Only root may access those of other users. */
 static long find_vm(u64 pid, struct vm **vm)

@@ -13,6 +13,7 @@
 #include "timeout.h"
 #include "opt/terminal/tty.h"
 #include "vm.h"
+#include "opt/vmaccess/vmaccess.h"
 
 #define HZ 100 /* clock ticks of user space (AT_CLKTCK) */
 
