@@ -1,36 +1,22 @@
 /*
- * devfs.c: /dev and debugfs. Both are tmpfs trees with one instance each, made at boot, so that a
- * driver may register before or after a mount, and every mount shows the same tree. A registered
- * node has the driver's operations in inode->fops.
+ * devfs.c: nodes of drivers in /dev and debugfs. A registered node has the driver's operations in
+ * inode->fops.
  */
 #include "devfs.h"
 #include "abi/errno.h"
 #include "klib.h"
 #include "tmpfs.h"
 
-#define DEVFS_MAGIC   0x1373
-#define DEBUGFS_MAGIC 0x64626720
-#define MISC_MAJOR    10 /* devices that do not ask for a number get 10:64, 10:65, ... */
+#define MISC_MAJOR 10 /* devices that do not ask for a number get 10:64, 10:65, ... */
 
-struct super *devfs_tree(const char *type)
+int devfs_add(const char *tree, const char *name, u32 mode, u64 rdev, const struct file_ops *ops,
+              void *priv)
 {
-    static struct super *dev, *debug;
-
-    if (!dev) {
-        dev = tmpfs_super(DEVFS_MAGIC, 0755);
-        debug = tmpfs_super(DEBUGFS_MAGIC, 0700);
-        KASSERT(dev && debug);
-    }
-    return strcmp(type, "debugfs") ? dev : debug;
-}
-
-/* Makes a node in the root directory of a tree. */
-static int add_node(const char *tree, const char *name, u32 mode, u64 rdev,
-                    const struct file_ops *ops, void *priv)
-{
-    struct inode *root = devfs_tree(tree)->root, *inode;
+    struct inode *root = devfs_root(tree), *inode;
     int err;
 
+    if (!root)
+        return -ENOENT;
     if (!*name || strchr(name, '/') || strlen(name) > NAME_LEN_MAX)
         return -EINVAL;
     mutex_lock(&fs_lock);
@@ -57,7 +43,7 @@ int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u
 
     if (err)
         return err;
-    err = add_node("devtmpfs", name, type | (mode & 07777), rdev, ops, priv);
+    err = devfs_add("devtmpfs", name, type | (mode & 07777), rdev, ops, priv);
     if (err)
         device_number_remove(ops);
     return err;
@@ -73,10 +59,5 @@ int devfs_register(const char *name, const struct file_ops *ops, u32 mode)
 
 int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv)
 {
-    return add_node("debugfs", name, S_IFREG | (mode & 07777), 0, ops, priv);
-}
-
-int devfs_mkdir(const char *name)
-{
-    return add_node("devtmpfs", name, S_IFDIR | 0755, 0, fops_for_mode(S_IFDIR), NULL);
+    return devfs_add("debugfs", name, S_IFREG | (mode & 07777), 0, ops, priv);
 }

@@ -3,8 +3,11 @@
 
 #include "fs.h"
 
-struct super *devfs_tree(const char *type); /* "devtmpfs" or "debugfs"; made at the first call */
-int devfs_mkdir(const char *name);
+/* Of "devtmpfs" or "debugfs". opt/mounts; without it /dev or /sys/kernel/debug, NULL if missing. */
+struct inode *devfs_root(const char *type);
+/* Makes a node in it. */
+int devfs_add(const char *tree, const char *name, u32 mode, u64 rdev, const struct file_ops *ops,
+              void *priv);
 
 /* opt/directories: the driver of a number, for nodes made by mknod(2). 0 or -ENOMEM. */
 extern const struct file_ops device_fops;

@@ -1,7 +1,7 @@
 /*
  * init.c: the initial file tree: the initial archive in a tmpfs, devices on /dev, terminals on
- * /dev/pts, processes on /proc. /sys/kernel/debug is an empty directory on which mount(2) can put
- * debugfs.
+ * /dev/pts, processes on /proc. With opt/mounts, /sys/kernel/debug is an empty directory on which
+ * mount(2) can put debugfs.
  */
 #include "fs.h"
 #include "boot.h"

@@ -36,6 +36,7 @@ int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **
 /* opt/descriptors: ioctls that mean the same for every file; -ENOTTY when cmd is none of them. */
 OPTIONAL(CONFIG_DESCRIPTORS, long, ioctl_generic, (struct file *f, int fd, u32 cmd, u64 arg),
          -ENOTTY)
-/* opt/fileio */
+/* opt/directories, opt/fileio */
+i64 dir_lseek(struct file *file, i64 offset, int whence);
 int regular_fsync(struct file *file);
 int dir_fsync(struct file *file);

@@ -8,10 +8,6 @@
 #include "devfs.h"
 #include "open.h"
 #include "pipe.h"
-#include "proc.h"
-#include "signal.h"
-
-#define RLIMIT_FSIZE 1
 
 static i64 regular_read(struct file *file, struct iter *to, i64 *pos)
 {
@@ -28,7 +24,6 @@ static i64 regular_read(struct file *file, struct iter *to, i64 *pos)
 static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
 {
     struct inode *inode = file->inode;
-    u64 allowed = rlimit_get(RLIMIT_FSIZE), limit = MIN(allowed, (u64)inode_max_bytes(inode));
     i64 n;
 
     if (!from->left)
@@ -36,14 +31,9 @@ static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
     mutex_lock(&inode->lock);
     if (file->oflags & O_APPEND)
         *pos = inode->size;
-    if ((u64)*pos >= limit) {
-        mutex_unlock(&inode->lock);
-        if (limit == allowed)
-            signal_send_thread(current, SIGXFSZ, NULL);
-        return -EFBIG;
-    }
-    from->left = MIN(from->left, limit - *pos);
-    n = seals_allow_write(inode, *pos + (i64)from->left);
+    n = limit_write(inode, from, *pos);
+    if (!n)
+        n = seals_allow_write(inode, *pos + (i64)from->left);
     if (!n)
         n = page_cache_write(inode, from, *pos);
     mutex_unlock(&inode->lock);
@@ -75,14 +65,9 @@ static i64 dir_read(struct file *file, struct iter *to, i64 *pos)
     return -EISDIR;
 }
 
-static i64 dir_lseek(struct file *file, i64 offset, int whence)
-{
-    offset = whence == 0 || whence == 1 ? seek_from(whence ? file->pos : 0, offset) : -EINVAL;
-    return offset < 0 ? offset : (file->pos = offset);
-}
-
-static const struct file_ops dir_fops = {
-    .read = dir_read, .lseek = dir_lseek, .fsync = IF_OPTION(CONFIG_FILEIO, dir_fsync)};
+static const struct file_ops dir_fops = {.read = dir_read,
+                                         .lseek = IF_OPTION(CONFIG_DIRECTORIES, dir_lseek),
+                                         .fsync = IF_OPTION(CONFIG_FILEIO, dir_fsync)};
 
 static int no_open(struct inode *inode, struct file *file)
 {

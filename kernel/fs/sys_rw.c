@@ -12,8 +12,6 @@
 #include "syscall.h"
 #include "vm.h"
 
-#define RLIMIT_FSIZE 1
-
 #define SEEK_SET  0
 #define SEEK_CUR  1
 #define SEEK_END  2

@@ -133,12 +133,6 @@ int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
     return 0;
 }
 
-/* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */
-static struct xattrs *tmpfs_xattrs(struct inode *inode)
-{
-    return inode->sb->magic == TMPFS_MAGIC ? &node_of(inode)->xattrs : NULL;
-}
-
 static void tmpfs_evict(struct inode *inode)
 {
     struct node *node = node_of(inode);
@@ -165,7 +159,7 @@ const struct inode_ops tmpfs_ops = {
     .readlink = IF_OPTION(CONFIG_LINKS, tmpfs_readlink),
     .is_empty = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_is_empty),
     .truncate = tmpfs_truncate,
-    .xattrs = tmpfs_xattrs,
+    .xattrs = IF_OPTION(CONFIG_XATTR, tmpfs_xattrs),
     .evict = tmpfs_evict,
 };
 

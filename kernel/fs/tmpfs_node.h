@@ -2,7 +2,6 @@
 #pragma once
 
 #include "abi/errno.h"
-#include "opt/xattr/xattr.h"
 #include "fs/tmpfs.h"
 #include "optional.h"
 
@@ -11,6 +10,12 @@ struct entry {
     struct inode *inode;
     i64 number; /* position in listings, from 2 */
     char name[];
+};
+
+/* opt/xattr. Zeroed: none. Callers hold the inode's lock. */
+struct xattrs {
+    struct xattr *first; /* sorted by name */
+    u64 bytes;           /* names and values */
 };
 
 struct node {
@@ -32,9 +37,11 @@ void tmpfs_remove(struct inode *dir, struct entry **at);
 int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
 int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode);
 
+OPTIONAL(CONFIG_XATTR, void, xattrs_free, (struct xattrs *all))
 OPTIONAL(CONFIG_TRUNCATE, int, tmpfs_truncate, (struct inode *inode, i64 size), -EINVAL)
 
-/* opt/directories, opt/attributes, opt/links */
+/* opt/directories, opt/attributes, opt/links, opt/xattr */
+struct xattrs *tmpfs_xattrs(struct inode *inode);
 int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink);
 bool tmpfs_is_empty(struct inode *dir);
 int tmpfs_name(struct inode *dir, char *buf);

@@ -158,11 +158,6 @@ void path_put(struct path *path);
 extern struct mutex fs_lock;
 
 struct inode *inode_new(struct super *sb, u32 mode); /* one reference, times set, ino given */
-/* The largest size of this file. */
-static inline i64 inode_max_bytes(const struct inode *inode)
-{
-    return inode->sb->max_bytes ? inode->sb->max_bytes : POS_MAX;
-}
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
 void inode_touch(struct inode *inode, bool modified); /* ctime, and mtime when modified */
@@ -192,7 +187,8 @@ OPTIONAL(CONFIG_CREDENTIALS, void, inode_own, (struct inode *inode, const struct
 OPTIONAL(CONFIG_CREDENTIALS, int, inode_access, (const struct inode *inode, u32 want),
          want & 1 && !S_ISDIR(inode->mode) && !(inode->mode & 0111) ? -EACCES : 0)
 
-int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
+/* where is absolute */
+OPTIONAL(CONFIG_MOUNTS, int, fs_mount, (const char *source, const char *where, const char *type), 0)
 OPTIONAL(CONFIG_MOUNTS, struct mount *, mount_get, (struct mount *mnt), mnt)
 OPTIONAL(CONFIG_MOUNTS, void, mount_put, (struct mount *mnt))
 /* The first mount, in opt/mounts; once, before any program runs. */
@@ -206,6 +202,9 @@ int page_cache_truncate(struct inode *inode, i64 size);
 /* The bytes of the last page behind a new end become zeros. */
 OPTIONAL(CONFIG_FTRUNCATE, int, page_cache_clear_tail, (struct inode *inode, i64 size), 0)
 int page_cache_mmap(struct file *file, struct vma *vma);
+
+/* Shortens a write to what fits into the file; -EFBIG if nothing does. Needs inode->lock. */
+OPTIONAL(CONFIG_PAGETREE, int, limit_write, (struct inode *inode, struct iter *from, i64 pos), 0)
 
 /* filepages.c, or opt/pagetree: */
 /*

@@ -1,5 +1,6 @@
 /* list.c: getdents64(2). */
 #include "abi/errno.h"
+#include "fs/open.h"
 #include "opt/mounts/cross.h"
 #include "opt/directories/list.h"
 #include "alloc.h"
@@ -111,4 +112,10 @@ long sys_getdents64(u64 fd, u64 buf, u64 count)
 out:
     file_put(f);
     return n ? n : (long)d.len;
+}
+
+i64 dir_lseek(struct file *file, i64 offset, int whence)
+{
+    offset = whence == 0 || whence == 1 ? seek_from(whence ? file->pos : 0, offset) : -EINVAL;
+    return offset < 0 ? offset : (file->pos = offset);
 }

@@ -1,5 +1,6 @@
 /* ftruncate.c: truncate(2) and ftruncate(2). */
 #include "abi/errno.h"
+#include "opt/pagetree/pagetree.h"
 #include "opt/memfd/seals.h"
 #include "opt/ftruncate/ftruncate.h"
 #include "fs/open.h"

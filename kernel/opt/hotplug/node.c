@@ -15,7 +15,7 @@ struct managed_node {
 /* The inode lives on in files that have it open. */
 static void devfs_unregister(const char *name, const struct file_ops *ops)
 {
-    struct inode *root = devfs_tree("devtmpfs")->root, *inode;
+    struct inode *root = devfs_root("devtmpfs"), *inode;
 
     device_number_remove(ops);
     mutex_lock(&fs_lock);

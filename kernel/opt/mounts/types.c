@@ -14,6 +14,9 @@
 #include "opt/mounts/mounts.h"
 #include "proc.h"
 
+#define DEVFS_MAGIC   0x1373
+#define DEBUGFS_MAGIC 0x64626720
+
 bool budget_take(struct budget *b, u64 n)
 {
     u64 used = atomic_add(&b->used, n), max = atomic_load(&b->max);
@@ -65,6 +68,27 @@ void tmpfs_limit(struct super *sb)
 {
     sb->pages.max = MAX(pages_total_count() / 2, sb->pages.used);
     sb->inodes.max = MAX(pages_total_count() / 2, sb->inodes.used);
+}
+
+/*
+ * devfs and debugfs are tmpfs trees with one instance each, made at boot, so that a driver may
+ * register before or after a mount, and every mount shows the same tree.
+ */
+static struct super *devfs_tree(const char *type)
+{
+    static struct super *dev, *debug;
+
+    if (!dev) {
+        dev = tmpfs_super(DEVFS_MAGIC, 0755);
+        debug = tmpfs_super(DEBUGFS_MAGIC, 0700);
+        KASSERT(dev && debug);
+    }
+    return strcmp(type, "debugfs") ? dev : debug;
+}
+
+struct inode *devfs_root(const char *type)
+{
+    return devfs_tree(type)->root;
 }
 
 /* Each of these trees has one instance: a mount takes one more reference of it. */

@@ -24,3 +24,9 @@ static inline u64 *slots(u64 slot)
 /* The slot of a page; NULL if there is none and make is false, or without memory. Needs c->lock. */
 u64 *page_cache_slot(struct page_cache *c, u64 index, bool make);
 void page_cache_give_back(struct page_cache *c); /* a page has left the cache */
+
+/* The largest size of this file. */
+static inline i64 inode_max_bytes(const struct inode *inode)
+{
+    return inode->sb->max_bytes ? inode->sb->max_bytes : POS_MAX;
+}

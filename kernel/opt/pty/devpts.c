@@ -99,6 +99,6 @@ int devpts_init(void)
     dir_ops.exchange = NULL;
     pts_super->root->ops = &dir_ops;
     fs_register(&devpts_type);
-    devfs_mkdir("pts");
+    devfs_add("devtmpfs", "pts", S_IFDIR | 0755, 0, fops_for_mode(S_IFDIR), NULL);
     return fs_mount("devpts", "/dev/pts", "devpts");
 }

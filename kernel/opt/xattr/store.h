@@ -1,7 +1,7 @@
 /* store.h: extended attributes in memory. */
 #pragma once
 
-#include "opt/xattr/xattr.h"
+#include "fs/tmpfs_node.h"
 
 #define XATTR_CREATE    1 /* -EEXIST if it exists */
 #define XATTR_REPLACE   2 /* -ENODATA if it does not */

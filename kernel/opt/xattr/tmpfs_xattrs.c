@@ -1,0 +1,8 @@
+/* tmpfs_xattrs.c: the attributes of a file in tmpfs. */
+#include "fs/tmpfs_node.h"
+
+/* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */
+struct xattrs *tmpfs_xattrs(struct inode *inode)
+{
+    return inode->sb->magic == TMPFS_MAGIC ? &node_of(inode)->xattrs : NULL;
+}
