@@ -44,8 +44,7 @@ void kmain(u64 hartid, u64 fdt_pa)
     proc_init();    /* pid 0, process table */
     timeout_init(); /* time and callouts */
     taskq_init();   /* deferred work in kernel threads */
-    kcov_init_hart();
-    smp_start();  /* the other harts */
-    init_start(); /* process 1: drivers, file systems, /init */
+    smp_start();    /* the other harts */
+    init_start();   /* process 1: drivers, file systems, /init */
     sched_idle();
 }

@@ -64,7 +64,6 @@ void secondary_main(void)
 {
     trap_init_hart();
     plic_init_hart();
-    kcov_init_hart();
     this_cpu()->online = true;
     sched_idle();
 }

@@ -21,10 +21,24 @@ struct thread;
 struct work_origin;
 struct kcov_desc;
 struct kcov_remote;
-struct kcov_spare;
+struct vm_pages;
 
 /* Interrupts that may nest on one thread's stack. */
 #define KCOV_NEST_MAX 4
+
+/*
+ * A remote section, of a thread or of the interrupts of a hart. The records go to a private area,
+ * and are moved to the descriptor's when the section ends; without one (OpenBSD's threads) the
+ * context names the descriptor's area itself.
+ */
+struct kcov_section {
+    struct kcov_context ctx;
+    struct kcov_remote *remote;       /* 0: no section is open */
+    struct vm_pages *area;            /* the private one, or 0 */
+    struct kcov_desc *desc;           /* linux: holds a reference */
+    u64 sequence;                     /* linux: of desc when the section started */
+    struct kcov_context *interrupted; /* live before the section */
+};
 
 /* Lives in struct thread at THREAD_KCOV (asm.h); live must be its first field (kcov/hooks.S). */
 struct kcov_thread {
@@ -33,22 +47,14 @@ struct kcov_thread {
     u32 sched_depth;                           /* kcov_sched_enter without leave */
     struct kcov_context *saved[KCOV_NEST_MAX]; /* live of each interrupted level */
     struct kcov_context *sched_saved;
-    struct kcov_context *silenced; /* live before kcov_silence_enter */
     struct kcov_desc *desc; /* (kcov_lock) the descriptor that this thread enabled, or NULL */
     struct kcov_desc *remote_desc; /* (kcov_lock) linux: enabled for remote handles */
     u64 common_handle;             /* linux: stored in work that this thread schedules */
-    /* The open remote section of thread context. */
-    struct kcov_remote *section_remote;
-    u64 section_generation;          /* of section_remote, which may be freed meanwhile */
-    struct kcov_desc *section_desc;  /* linux: holds a reference */
-    struct kcov_spare *section_area; /* linux: private area */
-    u64 section_sequence;            /* linux: of section_desc when the section started */
-    struct kcov_context section;
+    struct kcov_section section;   /* of thread context */
 };
 
 /* After devfs and debugfs exist: finds the device, makes the node. */
 OPTIONAL(CONFIG_KCOV, void, kcov_init, (void))
-OPTIONAL(CONFIG_KCOV, void, kcov_init_hart, (void))
 OPTIONAL(CONFIG_KCOV, void, kcov_thread_start, (struct thread *child, struct thread *parent))
 /* t is the current thread. */
 OPTIONAL(CONFIG_KCOV, void, kcov_thread_exit, (struct thread *t))
@@ -95,7 +101,3 @@ OPTIONAL(CONFIG_KCOV, void, kcov_remote_register, (u64 subsystem, u64 id))
 OPTIONAL(CONFIG_KCOV, void, kcov_remote_unregister, (u64 subsystem, u64 id))
 OPTIONAL(CONFIG_KCOV, void, kcov_section_enter, (u64 subsystem, u64 id))
 OPTIONAL(CONFIG_KCOV, void, kcov_section_leave, (void))
-
-/* netbsd: the current descriptor records nothing in between; not counted, must not be nested. */
-OPTIONAL(CONFIG_KCOV, void, kcov_silence_enter, (void))
-OPTIONAL(CONFIG_KCOV, void, kcov_silence_leave, (void))

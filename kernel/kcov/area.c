@@ -11,9 +11,33 @@
 
 #ifdef CONFIG_KCOV
 
+u64 kcov_area_pages(u64 words)
+{
+    return ALIGN_UP(words * 8, PAGE_SIZE) >> PAGE_SHIFT;
+}
+
 struct vm_pages *kcov_area_new(u64 words)
 {
-    return vm_pages_new(ALIGN_UP(words * 8, PAGE_SIZE) >> PAGE_SHIFT);
+    return vm_pages_new(kcov_area_pages(words));
+}
+
+bool kcov_provide(struct vm_pages **area, u64 words)
+{
+    struct vm_pages *mine;
+
+    if (atomic_load(area))
+        return true;
+    mine = kcov_area_new(words);
+    if (!mine)
+        return false;
+    spin_lock(&kcov_lock);
+    if (!*area) {
+        atomic_store(area, mine);
+        mine = NULL;
+    }
+    spin_unlock(&kcov_lock);
+    vm_pages_put(mine);
+    return true;
 }
 
 /* Under the lock, because another thread may be setting area and length at this moment. */

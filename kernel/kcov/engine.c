@@ -38,14 +38,10 @@ void kcov_desc_free(struct kcov_desc *desc)
 {
     if (!desc)
         return;
-    if (desc->area)
-        vm_pages_put(desc->area);
-    if (desc->edge_area)
-        vm_pages_put(desc->edge_area);
-    if (desc->seen)
-        vm_pages_put(desc->seen);
-    if (desc->edge_seen)
-        vm_pages_put(desc->edge_seen);
+    vm_pages_put(desc->area);
+    vm_pages_put(desc->edge_area);
+    vm_pages_put(desc->seen);
+    vm_pages_put(desc->edge_seen);
     kfree(desc);
 }
 
@@ -129,7 +125,6 @@ struct kcov_desc *kcov_disown(struct kcov_desc *desc)
 {
     if (current->kcov.live == &desc->ctx)
         kcov_set_live(NULL);
-    current->kcov.silenced = NULL;
     desc->ctx.mode = 0;
     desc->ctx.syscall = ~0U;
     desc->state = KCOV_READY;
@@ -171,14 +166,12 @@ void kcov_thread_start(struct thread *child, struct thread *parent)
 /* Runs before the descriptors close: other threads may use one that stays open. */
 void kcov_thread_exit(struct thread *t)
 {
-    struct kcov_desc *local = NULL, *remote = NULL;
+    struct kcov_desc *local = NULL, *remote = t->kcov.remote_desc;
 
     kcov_set_live(NULL);
-    if (t->kcov.section_remote)
-        kcov_section_leave();
+    kcov_section_leave();
     spin_lock(&kcov_lock);
-    if (t->kcov.remote_desc) {
-        remote = t->kcov.remote_desc;
+    if (remote) {
         KCOV_DIALECT.on_owner_exit(remote);
         remote = kcov_desc_drop(remote);
     }
@@ -187,20 +180,5 @@ void kcov_thread_exit(struct thread *t)
     spin_unlock(&kcov_lock);
     kcov_desc_free(local);
     kcov_desc_free(remote);
-}
-
-i64 kcov_no_device_io(struct file *file, struct iter *it, i64 *pos)
-{
-    return -ENODEV;
-}
-
-i64 kcov_no_op_io(struct file *file, struct iter *it, i64 *pos)
-{
-    return -EOPNOTSUPP;
-}
-
-i64 kcov_bad_io(struct file *file, struct iter *it, i64 *pos)
-{
-    return -EINVAL;
 }
 #endif

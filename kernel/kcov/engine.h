@@ -47,15 +47,6 @@ struct kcov_desc {
     u32 remote_mode;            /* (k) linux: KCOV_RECORD_* of sections */
 };
 
-/* The operations of a dialect's sections; a null member is a no-op. */
-struct kcov_remote_ops {
-    void (*work_enter)(const struct work_origin *origin, bool in_interrupt);
-    void (*reg)(u64 subsystem, u64 id);
-    void (*unreg)(u64 subsystem, u64 id);
-    void (*enter)(u64 subsystem, u64 id, bool in_interrupt);
-    void (*leave)(bool in_interrupt); /* only when one is open */
-};
-
 struct kcov_dialect {
     const char *name;
     bool in_debugfs;       /* node is debugfs "kcov", else /dev/kcov */
@@ -73,10 +64,14 @@ struct kcov_dialect {
     int (*may_enable)(const struct kcov_desc *desc, u64 mode, u32 *record); /* KCOV_RECORD_* */
     int (*may_disable)(const struct kcov_desc *desc, u64 value);
     const struct file_ops *file_ops;
-    const struct kcov_remote_ops *remote;
     void (*init)(void); /* drivers that use remotes */
-    /* netbsd, linux and openbsd: what their remotes add; may be null. (k) held. */
-    void (*on_owner_exit)(struct kcov_desc *desc);
+    /* Remotes and their sections; a null member is a no-op. */
+    u64 (*id_of_work)(const struct work_origin *origin); /* in subsystem 0; 0: none */
+    void (*reg)(u64 subsystem, u64 id);
+    void (*unreg)(u64 subsystem, u64 id);
+    void (*enter)(struct kcov_section *s, u64 subsystem, u64 id);
+    void (*leave)(struct kcov_section *s);         /* only when it is open */
+    void (*on_owner_exit)(struct kcov_desc *desc); /* (k) linux: of a remote descriptor */
 };
 
 extern const struct kcov_dialect kcov_openbsd, kcov_netbsd, kcov_freebsd, kcov_linux;
@@ -102,17 +97,17 @@ long kcov_set_size(struct kcov_desc *desc, u64 words); /* takes the lock */
 long kcov_enable(struct kcov_desc *desc, u64 mode);    /* takes the lock */
 long kcov_disable(struct kcov_desc *desc, u64 value);  /* takes the lock */
 void kcov_own(struct kcov_desc *desc, u32 record);
-struct kcov_desc *kcov_disown(struct kcov_desc *desc);               /* the caller frees it; or 0 */
-struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc);            /* one reference; ditto */
-void kcov_desc_free(struct kcov_desc *desc);                         /* unlocked; NULL is fine */
-i64 kcov_no_device_io(struct file *file, struct iter *it, i64 *pos); /* -ENODEV */
-i64 kcov_no_op_io(struct file *file, struct iter *it, i64 *pos);     /* -EOPNOTSUPP */
-i64 kcov_bad_io(struct file *file, struct iter *it, i64 *pos);       /* -EINVAL */
+struct kcov_desc *kcov_disown(struct kcov_desc *desc);    /* the caller frees it; or 0 */
+struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc); /* one reference; ditto */
+void kcov_desc_free(struct kcov_desc *desc);              /* unlocked; NULL is fine */
 
 /* area.c */
 struct vm_pages *kcov_area_of(struct kcov_desc *desc, u64 *words); /* NULL before it is sized */
 long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area);
 struct vm_pages *kcov_area_new(u64 words);
+u64 kcov_area_pages(u64 words);
+/* Allocates *area, unless it is set: the first of two racing threads wins. False: no memory. */
+bool kcov_provide(struct vm_pages **area, u64 words);
 
 /* live.c */
 void kcov_set_live(struct kcov_context *ctx);

@@ -97,11 +97,16 @@ static int map(struct file *file, struct vma *vma)
     return kcov_map_area(file, vma, area);
 }
 
+static i64 no_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -ENODEV;
+}
+
 static const struct file_ops ops = {
     .open = kcov_open,
     .release = kcov_release,
-    .read = kcov_no_device_io,
-    .write = kcov_no_device_io,
+    .read = no_io,
+    .write = no_io,
     .ioctl = kcov_ioctl,
     .mmap = map,
 };

@@ -8,15 +8,14 @@
  * thread is inherited by its children and stored in work that it schedules (taskq.h).
  *
  * Divergence: the areas of sections in interrupts are allocated at the first REMOTE_ENABLE, not at
- * boot. ENABLE and REMOTE_ENABLE of one thread exclude each other, as in 6.12. Private areas are
- * kept for later sections, but SPARES_MAX of them at most.
+ * boot. ENABLE and REMOTE_ENABLE of one thread exclude each other, as in 6.12. One private area is
+ * kept for a later section of the same size.
  */
 #include "linux.h"
 #include "alloc.h"
 
 #ifdef CONFIG_KCOV
 
-#define SUBSYSTEM_MASK   0xff00000000000000UL
 #define INSTANCE_MASK    0x00000000ffffffffUL
 #define SUBSYSTEM_COMMON 0x0000000000000000UL
 #define SUBSYSTEM_USB    0x0100000000000000UL
@@ -35,32 +34,12 @@ struct remote_arg {
 };
 _Static_assert(sizeof(struct remote_arg) == 24, "kcov_remote_arg");
 
-/* The private area of a section in a thread, kept for a later section of the same size. */
-struct kcov_spare {
-    struct kcov_spare *next;
-    u64 words;
-    struct vm_pages *area;
-};
-static struct kcov_spare *spares; /* (k) youngest first */
-static int nspares;               /* (k) */
-#define SPARES_MAX 8
+static struct vm_pages *spare; /* (k) the private area of an earlier section in a thread, or 0 */
 
-/* The data of a section in an interrupt besides its context, by hart. */
-static struct section_state {
-    struct kcov_desc *desc;
-    u64 sequence;
-} intr_state[MAX_HARTS];
-
-static bool is_common(u64 handle)
+/* The instance is not 0 in a common handle. */
+static bool is_valid(u64 handle, u64 subsystem)
 {
-    return !(handle & ~(SUBSYSTEM_MASK | INSTANCE_MASK)) &&
-           (handle & SUBSYSTEM_MASK) == SUBSYSTEM_COMMON && (handle & INSTANCE_MASK);
-}
-
-static bool is_uncommon(u64 handle)
-{
-    return !(handle & ~(SUBSYSTEM_MASK | INSTANCE_MASK)) &&
-           (handle & SUBSYSTEM_MASK) == SUBSYSTEM_USB;
+    return (handle & ~INSTANCE_MASK) == subsystem && (subsystem || handle);
 }
 
 /* ---- Enable and disable ---- */
@@ -82,14 +61,16 @@ static long add_handles(struct kcov_desc *desc, const struct remote_arg *arg, co
     long result = 0;
 
     for (u32 i = 0; i < arg->num_handles && !result; i++)
-        result = is_uncommon(handles[i]) ? add_handle(desc, handles[i]) : -EINVAL;
+        result = is_valid(handles[i], SUBSYSTEM_USB) ? add_handle(desc, handles[i]) : -EINVAL;
     if (!result && arg->common_handle)
-        result = is_common(arg->common_handle) ? add_handle(desc, arg->common_handle) : -EINVAL;
+        result = is_valid(arg->common_handle, SUBSYSTEM_COMMON)
+                     ? add_handle(desc, arg->common_handle)
+                     : -EINVAL;
     return result;
 }
 
-/* Back to INIT: frees the handles; open sections will find a changed sequence number. (k) */
-static void unlink_remote(struct kcov_desc *desc)
+/* Back to INIT: frees the handles; open sections will find a changed sequence number. */
+void kcov_linux_remote_drop(struct kcov_desc *desc)
 {
     struct kcov_remote *r;
 
@@ -104,15 +85,10 @@ static void unlink_remote(struct kcov_desc *desc)
     current->kcov.common_handle = 0;
 }
 
-void kcov_linux_remote_drop(struct kcov_desc *desc)
-{
-    unlink_remote(desc);
-}
-
 long kcov_linux_remote_disable(struct kcov_desc *desc)
 {
     spin_lock(&kcov_lock);
-    unlink_remote(desc);
+    kcov_linux_remote_drop(desc);
     kcov_desc_drop(desc); /* the file holds a reference */
     spin_unlock(&kcov_lock);
     return 0;
@@ -139,7 +115,7 @@ static long link_remote(struct kcov_desc *desc, const struct remote_arg *arg, co
     current->kcov.remote_desc = desc;
     result = add_handles(desc, arg, handles);
     if (result) {
-        unlink_remote(desc);
+        kcov_linux_remote_drop(desc);
         return result;
     }
     current->kcov.common_handle = arg->common_handle;
@@ -173,156 +149,68 @@ long kcov_linux_remote_enable(struct kcov_desc *desc, va_t user)
     long result = link_remote(desc, &arg, handles);
     spin_unlock(&kcov_lock);
     kfree(handles);
-    if (!result && !kcov_hart_buffers(CONFIG_KCOV_IRQ_AREA_SIZE))
+    if (!result && !kcov_hart_areas(CONFIG_KCOV_IRQ_AREA_SIZE))
         kprintf("kcov: no memory for interrupt areas; sections in interrupts are not recorded\n");
     return result;
 }
 
 /* ---- Sections ---- */
 
-static struct kcov_spare *take_spare(u64 words)
+/* The allocators never sleep. */
+static bool provide_area(struct kcov_section *s, u64 words)
 {
-    for (struct kcov_spare **at = &spares; *at; at = &(*at)->next) {
-        struct kcov_spare *s = *at;
-        if (s->words != words)
-            continue;
-        *at = s->next;
-        nspares--;
-        return s;
-    }
-    return NULL;
-}
-
-/* Keeps s for a later section. Returns the oldest, for the caller to free, if too many. (k) */
-static struct kcov_spare *keep_spare(struct kcov_spare *s)
-{
-    struct kcov_spare **at = &spares, *oldest = NULL;
-
-    s->next = spares;
-    spares = s;
-    if (++nspares > SPARES_MAX) {
-        while ((*at)->next)
-            at = &(*at)->next;
-        oldest = *at;
-        *at = NULL;
-        nspares--;
-    }
-    return oldest;
-}
-
-static void free_spare(struct kcov_spare *s)
-{
-    if (s)
-        vm_pages_put(s->area);
-    kfree(s);
-}
-
-static struct kcov_spare *new_spare(u64 words)
-{
-    struct kcov_spare *s = words ? kzalloc(sizeof(*s)) : NULL;
-
-    if (!s)
-        return NULL;
-    s->words = words;
-    s->area = words <= KCOV_AREA_WORDS_MAX ? kcov_area_new(words) : NULL;
-    if (!s->area) {
-        kfree(s);
-        return NULL;
-    }
-    return s;
-}
-
-static void start_in_thread(struct kcov_remote *r)
-{
-    struct kcov_desc *desc = r->desc;
-    struct kcov_spare *s = take_spare(desc->section_words);
-
-    if (!s && !(s = new_spare(desc->section_words))) /* allocators never sleep */
-        return;
-    *(u64 *)vm_pages_addr(s->area) = 0;
-    desc->refs++;
-    current->kcov.section_desc = desc;
-    current->kcov.section_sequence = desc->sequence;
-    current->kcov.section_area = s;
-    kcov_section_begin(r, desc->remote_mode, s->area->pa, s->words);
-}
-
-static void start_in_interrupt(struct kcov_remote *r)
-{
-    struct section_state *state = &intr_state[this_cpu()->index];
-
-    if (!kcov_intr_section_begin(r, r->desc->remote_mode))
-        return;
-    r->desc->refs++;
-    state->desc = r->desc;
-    state->sequence = r->desc->sequence;
+    s->ctx.words = words;
+    s->area = spare;
+    spare = NULL;
+    if (s->area && s->area->npages == kcov_area_pages(words))
+        return true;
+    vm_pages_put(s->area);
+    s->area = words && words <= KCOV_AREA_WORDS_MAX ? kcov_area_new(words) : NULL;
+    return s->area != NULL;
 }
 
 /* kcov_remote_start(handle). A miss is silent; nesting is a warning and nothing else. */
-static void start(u64 subsystem, u64 handle, bool in_interrupt)
+void kcov_linux_section_start(struct kcov_section *s, u64 subsystem, u64 handle)
 {
-    if (in_interrupt ? kcov_intr_section_open()
-                     : current->kcov.desc || current->kcov.section_remote) {
+    bool of_thread = kcov_is_of_thread(s);
+
+    if (s->remote || (of_thread && current->kcov.desc)) {
         kprintf("kcov: remote section %lx starts inside another\n", handle);
         return;
     }
     spin_lock(&kcov_lock);
     struct kcov_remote *r = handle ? kcov_remote_find(0, handle) : NULL;
-    if (r && in_interrupt)
-        start_in_interrupt(r);
-    else if (r)
-        start_in_thread(r);
+    if (r && (of_thread ? provide_area(s, r->desc->section_words) : s->area != NULL)) {
+        s->desc = r->desc;
+        s->desc->refs++;
+        s->sequence = s->desc->sequence;
+        kcov_section_begin(s, r, s->desc->remote_mode);
+    }
     spin_unlock(&kcov_lock);
 }
 
-/* Appends unless the descriptor was disabled meanwhile; drops the section's reference. (k) */
-static struct kcov_desc *finish(struct kcov_desc *desc, u64 sequence, struct kcov_remote *r,
-                                u64 from, u32 record, u64 lost)
+/* kcov_remote_stop(): appends unless the descriptor was disabled meanwhile. */
+void kcov_linux_section_stop(struct kcov_section *s)
 {
-    if (desc->is_remote && desc->sequence == sequence) {
-        kcov_move_records(desc, r, from, record, false);
-        desc->ctx.lost += lost;
-    }
-    return kcov_desc_drop(desc);
-}
-
-/* kcov_remote_stop() */
-static void stop(bool in_interrupt)
-{
-    struct kcov_desc *gone = NULL;
-    struct kcov_spare *unwanted = NULL;
-    struct kcov_thread *k = &current->kcov;
-    u64 from, lost;
-    u32 record;
+    struct kcov_desc *desc = s->desc;
+    struct vm_pages *unwanted = NULL;
 
     spin_lock(&kcov_lock);
-    if (in_interrupt) {
-        struct section_state *state = &intr_state[this_cpu()->index];
-        struct kcov_remote *r = kcov_intr_section_end(&from, &record, &lost);
-        gone = finish(state->desc, state->sequence, r, from, record, lost);
-        state->desc = NULL;
-    } else {
-        struct kcov_spare *s = k->section_area;
-        record = k->section.mode;
-        struct kcov_remote *r = kcov_section_end(&lost);
-        gone = finish(k->section_desc, k->section_sequence, r, s->area->pa, record, lost);
-        unwanted = keep_spare(s);
-        k->section_desc = NULL;
+    bool listens = desc->is_remote && desc->sequence == s->sequence;
+    kcov_section_end(s, listens ? desc : NULL, false);
+    if (kcov_is_of_thread(s)) {
+        unwanted = spare;
+        spare = s->area;
+        s->area = NULL;
     }
+    desc = kcov_desc_drop(desc);
     spin_unlock(&kcov_lock);
-    kcov_desc_free(gone);
-    free_spare(unwanted);
+    kcov_desc_free(desc);
+    vm_pages_put(unwanted);
 }
 
-static void work_enter(const struct work_origin *origin, bool in_interrupt)
+u64 kcov_linux_handle_of(const struct work_origin *origin)
 {
-    if (origin->kcov_handle)
-        start(0, origin->kcov_handle, in_interrupt);
+    return origin->kcov_handle;
 }
-
-const struct kcov_remote_ops kcov_linux_remote_ops = {
-    .work_enter = work_enter,
-    .enter = start,
-    .leave = stop,
-};
 #endif

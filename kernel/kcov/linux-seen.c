@@ -81,7 +81,6 @@ void kcov_seen_format(u64 pa, u64 nodes, u32 node_words)
     set->buckets_log2 = BUCKETS_LOG2;
     set->node_words = node_words;
     set->nodes = nodes;
-    set->used = 0;
     set->buckets = pa + sizeof(struct kcov_seen);
     set->pool = set->buckets + (4UL << BUCKETS_LOG2);
 }

@@ -75,24 +75,11 @@ static int may_disable(const struct kcov_desc *desc, u64 value)
     return 0;
 }
 
-/* Allocates *slot unless it is set; the first of two racing threads wins. */
-static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
+static bool provide_set(struct vm_pages **set, u64 nodes, u32 node_words)
 {
-    if (atomic_load(slot))
-        return true;
-    u64 bytes = seen_node_words ? kcov_seen_bytes(words, seen_node_words) : words * 8;
-    struct vm_pages *pages = vm_pages_new(ALIGN_UP(bytes, PAGE_SIZE) >> PAGE_SHIFT);
-    if (!pages)
+    if (!kcov_provide(set, kcov_seen_bytes(nodes, node_words) / 8))
         return false;
-    if (seen_node_words)
-        kcov_seen_format(pages->pa, words, seen_node_words);
-    spin_lock(&kcov_lock);
-    bool mine = !*slot;
-    if (mine)
-        atomic_store(slot, pages);
-    spin_unlock(&kcov_lock);
-    if (!mine)
-        vm_pages_put(pages);
+    kcov_seen_format((*set)->pa, nodes, node_words); /* again, if another thread was first */
     return true;
 }
 
@@ -100,13 +87,13 @@ static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
 static bool provide_uniq(struct kcov_desc *desc, u32 record)
 {
     if (record & (KCOV_RECORD_UNIQ_PC | KCOV_RECORD_UNIQ_CMP)) {
-        if (!provide(&desc->seen, desc->words, KCOV_CMP_WORDS))
+        if (!provide_set(&desc->seen, desc->words, KCOV_CMP_WORDS))
             return false;
         desc->ctx.seen = desc->seen->pa;
     }
     if (record & KCOV_RECORD_UNIQ_EDGE) {
-        if (!provide(&desc->edge_area, desc->words, 0) ||
-            !provide(&desc->edge_seen, desc->words, 1))
+        if (!kcov_provide(&desc->edge_area, desc->words) ||
+            !provide_set(&desc->edge_seen, desc->words, 1))
             return false;
         desc->ctx.edge_area = desc->edge_area->pa;
         desc->ctx.edge_seen = desc->edge_seen->pa;
@@ -170,7 +157,7 @@ static int map(struct file *file, struct vma *vma)
         return kcov_map_area(file, vma, area);
 #ifdef CONFIG_KCOV_UNIQ
     if (vma->offset == bytes) {
-        if (!provide(&desc->edge_area, desc->words, 0))
+        if (!kcov_provide(&desc->edge_area, desc->words))
             return -ENOMEM;
         vma->offset = 0;
         return kcov_map_area(file, vma, desc->edge_area);
@@ -182,8 +169,6 @@ static int map(struct file *file, struct vma *vma)
 static const struct file_ops ops = {
     .open = kcov_open,
     .release = kcov_release,
-    .read = kcov_bad_io,
-    .write = kcov_bad_io,
     .ioctl = kcov_ioctl,
     .mmap = map,
 };
@@ -202,7 +187,9 @@ const struct kcov_dialect kcov_linux = {
     .may_disable = may_disable,
     .file_ops = &ops,
     .init = toyusb_init_gadget,
-    .remote = &kcov_linux_remote_ops,
+    .id_of_work = kcov_linux_handle_of,
+    .enter = kcov_linux_section_start,
+    .leave = kcov_linux_section_stop,
     .on_owner_exit = kcov_linux_remote_drop,
 };
 #endif

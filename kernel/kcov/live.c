@@ -100,27 +100,6 @@ void kcov_sched_leave(void)
         kcov_set_live(k->sched_saved);
 }
 
-/* Not counted: the inner leave of a nested pair ends the silence, as in NetBSD. */
-void kcov_silence_enter(void)
-{
-    struct kcov_thread *k = &current->kcov;
-
-    if (!k->live)
-        return;
-    k->silenced = k->live;
-    kcov_set_live(NULL);
-}
-
-void kcov_silence_leave(void)
-{
-    struct kcov_thread *k = &current->kcov;
-
-    if (!k->silenced)
-        return;
-    kcov_set_live(k->silenced);
-    k->silenced = NULL;
-}
-
 /* Without a node, or with kcov=guest, the hooks take the C path. */
 static void find_device(void)
 {
@@ -173,6 +152,4 @@ void kcov_init(void)
     if (KCOV_DIALECT.init)
         KCOV_DIALECT.init();
 }
-
-void kcov_init_hart(void) {}
 #endif

@@ -108,17 +108,17 @@ static void mailbox_register(u64 subsystem, u64 id)
  * The thread records into the mailbox itself, so that a disable takes effect within the section. A
  * section may also be entered while the mailbox is disabled: it then records nothing to its end.
  */
-static void mailbox_enter(u64 subsystem, u64 id, bool in_interrupt)
+static void mailbox_enter(struct kcov_section *s, u64 subsystem, u64 id)
 {
     spin_lock(&kcov_lock);
     struct kcov_remote *r = kcov_remote_find(subsystem, id);
-    if (r && !in_interrupt) {
-        if (r->busy || current->kcov.desc || current->kcov.section_remote)
+    if (r && kcov_is_of_thread(s)) {
+        if (r->busy || current->kcov.desc || s->remote)
             panic("kcov: remote section %lx:%lx entered twice or while traced", subsystem, id);
         r->busy = true;
         kcov_remote_entry(r)->sections++;
         kcov_remote_entry(r)->entered++;
-        current->kcov.section_remote = r;
+        s->remote = r;
         if (r->enabled) {
             r->ctx.tid = (u32)current->tid;
             r->ctx.pid = (u32)curproc->pid;
@@ -128,22 +128,15 @@ static void mailbox_enter(u64 subsystem, u64 id, bool in_interrupt)
     spin_unlock(&kcov_lock);
 }
 
-static void mailbox_leave(bool in_interrupt)
+static void mailbox_leave(struct kcov_section *s)
 {
     spin_lock(&kcov_lock);
-    struct kcov_remote *r = current->kcov.section_remote;
     kcov_set_live(NULL);
-    current->kcov.section_remote = NULL;
-    r->busy = false;
-    kcov_remote_entry(r)->sections--;
+    s->remote->busy = false;
+    kcov_remote_entry(s->remote)->sections--;
+    s->remote = NULL;
     spin_unlock(&kcov_lock);
 }
-
-static const struct kcov_remote_ops remote_ops = {
-    .reg = mailbox_register,
-    .enter = mailbox_enter,
-    .leave = mailbox_leave,
-};
 
 static void mailbox_off(struct kcov_remote *r)
 {
@@ -151,9 +144,9 @@ static void mailbox_off(struct kcov_remote *r)
     r->ctx.mode = 0;
 }
 
+/* The area of a mailbox comes with the first attach, and stays; so does the mailbox. */
 static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
 {
-    struct vm_pages *area = NULL;
     long result;
 
     spin_lock(&kcov_lock);
@@ -161,26 +154,19 @@ static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
     struct kcov_remote *r = kcov_remote_find(subsystem, id);
     if (!result && !r)
         result = -ENOENT;
-    bool needs_area = !result && !r->area;
     spin_unlock(&kcov_lock);
-    if (needs_area && !(area = kcov_area_new(MAX_WORDS)))
-        return -ENOMEM;
+    if (!result && !kcov_provide(&r->area, MAX_WORDS))
+        result = -ENOMEM;
     spin_lock(&kcov_lock);
     if (!result)
         result = may_attach(desc);
     if (!result) {
-        if (!r->area) {
-            r->area = area;
-            r->ctx.area = area->pa;
-            r->ctx.words = MAX_WORDS;
-            area = NULL;
-        }
+        r->ctx.area = r->area->pa;
+        r->ctx.words = MAX_WORDS;
         desc->remote = r;
         kcov_remote_entry(r)->state = KCOV_REMOTE_ATTACHED;
     }
     spin_unlock(&kcov_lock);
-    if (area)
-        vm_pages_put(area);
     return result;
 }
 
@@ -301,11 +287,16 @@ static u32 poll(struct file *file, struct poll_table *pt)
     return 0;
 }
 
+static i64 no_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -EOPNOTSUPP;
+}
+
 static const struct file_ops ops = {
     .open = kcov_open,
     .release = release,
-    .read = kcov_no_op_io,
-    .write = kcov_no_op_io,
+    .read = no_io,
+    .write = no_io,
     .ioctl = kcov_ioctl,
     .mmap = map,
     .poll = poll,
@@ -320,6 +311,8 @@ const struct kcov_dialect kcov_netbsd = {
     .may_disable = may_disable,
     .file_ops = &ops,
     .init = toyusb_init_vhci,
-    .remote = &remote_ops,
+    .reg = mailbox_register,
+    .enter = mailbox_enter,
+    .leave = mailbox_leave,
 };
 #endif

@@ -118,54 +118,38 @@ static void remote_unregister(u64 subsystem, u64 id)
     spin_unlock(&kcov_lock);
 }
 
-static void remote_enter(u64 subsystem, u64 id, bool in_interrupt)
+static void remote_enter(struct kcov_section *s, u64 subsystem, u64 id)
 {
     spin_lock(&kcov_lock);
     struct kcov_remote *r = kcov_remote_find(subsystem, id);
     bool listens = r && kcov_remote_entry(r)->state == KCOV_REMOTE_ATTACHED && r->desc &&
                    r->desc->state == KCOV_TRACE;
-    if (listens && in_interrupt) {
-        kcov_intr_section_begin(r, r->desc->remote_mode);
-    } else if (listens) {
-        if (current->kcov.desc || current->kcov.section_remote)
+    if (listens && kcov_is_of_thread(s)) {
+        if (current->kcov.desc || s->remote)
             panic("kcov: nested remote section in thread %d", current->tid);
-        kcov_section_begin(r, r->desc->remote_mode, r->desc->area->pa, r->desc->words);
+        s->ctx.area = r->desc->area->pa;
+        s->ctx.words = r->desc->words;
+        kcov_section_begin(s, r, r->desc->remote_mode);
+    } else if (listens && s->area && !s->remote) {
+        kcov_section_begin(s, r, r->desc->remote_mode);
     }
     spin_unlock(&kcov_lock);
 }
 
-static void remote_leave(bool in_interrupt)
+static void remote_leave(struct kcov_section *s)
 {
-    struct kcov_remote *r;
-    u64 from, lost;
-    u32 record;
-
     spin_lock(&kcov_lock);
-    if (in_interrupt) {
-        r = kcov_intr_section_end(&from, &record, &lost);
-        kcov_move_records(r->desc, r, from, record, true);
-    } else {
-        r = kcov_section_end(&lost);
-    }
-    r->desc->ctx.lost += lost; /* r still exists: retire() waits for this section */
+    struct kcov_remote *r = s->remote; /* exists: retire() waits for this section */
+    kcov_section_end(s, r->desc, true);
     if (kcov_remote_entry(r)->sections == 0)
         wake_up(&kcov_drained);
     spin_unlock(&kcov_lock);
 }
 
-static void work_enter(const struct work_origin *origin, bool in_interrupt)
+static u64 id_of_work(const struct work_origin *origin)
 {
-    if (origin->proc_id)
-        remote_enter(REMOTE_COMMON, origin->proc_id, in_interrupt);
+    return origin->proc_id;
 }
-
-static const struct kcov_remote_ops remote_ops = {
-    .work_enter = work_enter,
-    .reg = remote_register,
-    .unreg = remote_unregister,
-    .enter = remote_enter,
-    .leave = remote_leave,
-};
 
 /* The key is the calling process; the id field of the argument is ignored. */
 static long remote_attach(struct kcov_desc *desc, i32 subsystem)
@@ -188,7 +172,7 @@ static long remote_attach(struct kcov_desc *desc, i32 subsystem)
         desc->is_remote = true;
     }
     spin_unlock(&kcov_lock);
-    if (!result && !kcov_hart_buffers(MAX_WORDS))
+    if (!result && !kcov_hart_areas(MAX_WORDS))
         kprintf("kcov: no memory for interrupt buffers; remote sections in interrupts are lost\n");
     return result;
 }
@@ -289,11 +273,16 @@ static void release(struct file *file)
     kcov_release(file);
 }
 
+static i64 no_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -ENODEV;
+}
+
 static const struct file_ops ops = {
     .open = kcov_open,
     .release = release,
-    .read = kcov_no_device_io,
-    .write = kcov_no_device_io,
+    .read = no_io,
+    .write = no_io,
     .ioctl = kcov_ioctl,
     .mmap = map,
 };
@@ -306,6 +295,10 @@ const struct kcov_dialect kcov_openbsd = {
     .may_enable = may_enable,
     .may_disable = may_disable,
     .file_ops = &ops,
-    .remote = &remote_ops,
+    .id_of_work = id_of_work,
+    .reg = remote_register,
+    .unreg = remote_unregister,
+    .enter = remote_enter,
+    .leave = remote_leave,
 };
 #endif

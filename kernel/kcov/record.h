@@ -14,6 +14,7 @@ enum kcov_verdict { KCOV_SEEN_NEW, KCOV_SEEN_KNOWN, KCOV_SEEN_FULL, KCOV_SEEN_LI
 OPTIONAL(CONFIG_PERSONALITY_LINUX, enum kcov_verdict, kcov_seen_insert,
          (u64 seen_pa, const u64 *record, u32 length, u32 *steps), KCOV_SEEN_KNOWN)
 
-/* Bytes that a set of the given number of nodes needs, and laying one out in zeroed memory. */
+/* Bytes that a set of the given number of nodes needs, and laying one out in zeroed memory;
+ * harmless a second time. */
 u64 kcov_seen_bytes(u64 nodes, u32 node_words);
 void kcov_seen_format(u64 pa, u64 nodes, u32 node_words);

@@ -11,17 +11,8 @@ static struct kcov_remotes table __attribute__((aligned(64))) = {.count = KCOV_R
 
 static struct kcov_remote remotes[KCOV_REMOTES_MAX];
 static u32 used; /* (k) entries that are not free */
-static u64 generations;
 
-/* One per hart, used only by interrupts of that hart. */
-static struct hart_section {
-    struct kcov_context ctx;
-    struct vm_pages *buffer;
-    struct kcov_remote *remote;
-    u64 generation;
-    struct kcov_context *interrupted;
-    bool open;
-} hart_sections[MAX_HARTS];
+static struct kcov_section hart_sections[MAX_HARTS];
 
 u64 kcov_remote_table_pa(void)
 {
@@ -31,11 +22,6 @@ u64 kcov_remote_table_pa(void)
 struct kcov_remote_entry *kcov_remote_entry(struct kcov_remote *r)
 {
     return &table.entries[r - remotes];
-}
-
-bool kcov_remotes_none(void)
-{
-    return atomic_load(&used) == 0;
 }
 
 struct kcov_remote *kcov_remote_find(u64 subsystem, u64 id)
@@ -67,7 +53,6 @@ struct kcov_remote *kcov_remote_alloc(u64 subsystem, u64 id, u32 state)
             continue;
         *e = (struct kcov_remote_entry){.state = state, .subsys = subsystem, .id = id};
         memset(&remotes[i], 0, sizeof(remotes[i]));
-        remotes[i].generation = ++generations;
         atomic_store(&used, used + 1);
         return &remotes[i];
     }
@@ -81,124 +66,47 @@ void kcov_remote_free(struct kcov_remote *r)
     atomic_store(&used, used - 1);
 }
 
-bool kcov_hart_buffers(u64 words)
+bool kcov_hart_areas(u64 words)
 {
     for (int i = 0; i < MAX_HARTS; i++) {
-        if (!cpus[i].online || atomic_load(&hart_sections[i].buffer))
+        if (!cpus[i].online)
             continue;
-        struct vm_pages *buffer = kcov_area_new(words);
-        if (!buffer)
+        hart_sections[i].ctx.words = words;
+        if (!kcov_provide(&hart_sections[i].area, words))
             return false;
-        spin_lock(&kcov_lock);
-        bool mine = !hart_sections[i].buffer;
-        if (mine) {
-            hart_sections[i].ctx.area = buffer->pa;
-            hart_sections[i].ctx.words = words;
-            atomic_store(&hart_sections[i].buffer, buffer);
-        }
-        spin_unlock(&kcov_lock);
-        if (!mine)
-            vm_pages_put(buffer);
     }
     return true;
 }
 
-static void describe(struct kcov_context *ctx, struct kcov_remote *r, u32 kind)
+void kcov_section_begin(struct kcov_section *s, struct kcov_remote *r, u32 record)
 {
+    struct kcov_remote_entry *e = kcov_remote_entry(r);
+    struct kcov_context *ctx = &s->ctx;
+
+    if (s->area) {
+        ctx->area = s->area->pa;
+        *(u64 *)vm_pages_addr(s->area) = 0;
+    }
     ctx->flags = KCOV_DIALECT.ctx_flags;
     ctx->tid = (u32)current->tid;
     ctx->pid = (u32)curproc->pid;
     ctx->syscall = ~0U;
-    ctx->kind = kind;
+    ctx->kind = kcov_is_of_thread(s) ? KCOV_KIND_REMOTE_TASK : KCOV_KIND_REMOTE_INTR;
     ctx->lost = 0;
-    ctx->handle = kcov_remote_entry(r)->id;
-    ctx->descriptor = r->desc ? r->desc->ctx.descriptor : 0;
-}
-
-static void count_in(struct kcov_remote *r)
-{
-    struct kcov_remote_entry *e = kcov_remote_entry(r);
+    ctx->handle = e->id;
+    ctx->descriptor = r->desc->ctx.descriptor;
+    ctx->mode = record;
     e->sections++;
     e->entered++;
-}
-
-void kcov_section_begin(struct kcov_remote *r, u32 record, u64 area_pa, u64 words)
-{
-    struct kcov_thread *k = &current->kcov;
-
-    describe(&k->section, r, KCOV_KIND_REMOTE_TASK);
-    k->section.area = area_pa;
-    k->section.words = words;
-    k->section.mode = record;
-    k->section_remote = r;
-    k->section_generation = r->generation;
-    count_in(r);
-    kcov_set_live(&k->section);
-}
-
-static struct kcov_remote *count_out(struct kcov_remote *r, u64 generation)
-{
-    if (r->generation != generation)
-        return NULL;
-    kcov_remote_entry(r)->sections--;
-    return r;
-}
-
-struct kcov_remote *kcov_section_end(u64 *lost)
-{
-    struct kcov_thread *k = &current->kcov;
-    struct kcov_remote *r = k->section_remote;
-
-    kcov_set_live(NULL);
-    k->section_remote = NULL;
-    k->section.mode = 0;
-    *lost = k->section.lost;
-    return count_out(r, k->section_generation);
-}
-
-bool kcov_intr_section_open(void)
-{
-    return hart_sections[this_cpu()->index].open;
-}
-
-bool kcov_intr_section_begin(struct kcov_remote *r, u32 record)
-{
-    struct hart_section *s = &hart_sections[this_cpu()->index];
-
-    if (s->open || !s->buffer)
-        return false;
-    describe(&s->ctx, r, KCOV_KIND_REMOTE_INTR);
-    *(u64 *)pa_to_va(s->ctx.area) = 0;
-    s->ctx.mode = record;
-    s->open = true;
     s->remote = r;
-    s->generation = r->generation;
     s->interrupted = current->kcov.live;
-    count_in(r);
-    kcov_set_live(&s->ctx);
-    return true;
+    kcov_set_live(ctx);
 }
 
-struct kcov_remote *kcov_intr_section_end(u64 *area_pa, u32 *record, u64 *lost)
+static void move_records(struct kcov_section *s, struct kcov_desc *desc, bool all_or_nothing)
 {
-    struct hart_section *s = &hart_sections[this_cpu()->index];
-    struct kcov_remote *r = s->remote;
-
-    kcov_set_live(s->interrupted);
-    *area_pa = s->ctx.area;
-    *record = s->ctx.mode;
-    *lost = s->ctx.lost;
-    s->ctx.mode = 0;
-    s->open = false;
-    s->remote = NULL;
-    return count_out(r, s->generation);
-}
-
-void kcov_move_records(struct kcov_desc *desc, struct kcov_remote *r, u64 from_pa, u32 record,
-                       bool all_or_nothing)
-{
-    u64 length = record & KCOV_RECORD_CMP ? KCOV_CMP_WORDS : 1;
-    const u64 *from = pa_to_va(from_pa);
+    u64 length = s->ctx.mode & KCOV_RECORD_CMP ? KCOV_CMP_WORDS : 1;
+    const u64 *from = vm_pages_addr(s->area);
     u64 *to = vm_pages_addr(desc->area);
     u64 capacity = (desc->words - 1) / length, count = from[0], room, taken;
     u64 at = __atomic_load_n(to, __ATOMIC_RELAXED);
@@ -212,21 +120,41 @@ void kcov_move_records(struct kcov_desc *desc, struct kcov_remote *r, u64 from_p
                                                    __ATOMIC_RELAXED));
     memcpy(to + 1 + at * length, from + 1, taken * length * 8);
     desc->ctx.lost += count - taken;
-    if (r)
-        kcov_remote_entry(r)->dropped += count - taken;
+    kcov_remote_entry(s->remote)->dropped += count - taken;
+}
+
+void kcov_section_end(struct kcov_section *s, struct kcov_desc *desc, bool all_or_nothing)
+{
+    kcov_set_live(s->interrupted);
+    if (desc) {
+        if (s->area)
+            move_records(s, desc, all_or_nothing);
+        desc->ctx.lost += s->ctx.lost;
+        kcov_remote_entry(s->remote)->sections--;
+    }
+    s->ctx.mode = 0;
+    s->remote = NULL;
 }
 
 /* ---- The interface to the rest of the kernel ---- */
 
+static struct kcov_section *section_of(bool in_interrupt)
+{
+    return in_interrupt ? &hart_sections[this_cpu()->index] : &current->kcov.section;
+}
+
 void kcov_remote_enter(const struct work_origin *origin, bool softirq)
 {
-    bool in_interrupt = softirq || kcov_in_interrupt();
+    bool in_handler = kcov_in_interrupt() && !softirq;
+    u64 id;
 
-    if (!KCOV_DIALECT.remote || !KCOV_DIALECT.remote->work_enter || kcov_remotes_none())
+    if (!KCOV_DIALECT.id_of_work || !atomic_load(&used))
         return;
-    if (in_interrupt && !softirq && KCOV_DIALECT.deaf_in_handlers)
+    if (in_handler && KCOV_DIALECT.deaf_in_handlers)
         return;
-    KCOV_DIALECT.remote->work_enter(origin, in_interrupt);
+    id = KCOV_DIALECT.id_of_work(origin);
+    if (id)
+        KCOV_DIALECT.enter(section_of(in_handler || softirq), 0, id);
 }
 
 void kcov_remote_leave(void)
@@ -236,28 +164,30 @@ void kcov_remote_leave(void)
 
 void kcov_remote_register(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.remote && KCOV_DIALECT.remote->reg)
-        KCOV_DIALECT.remote->reg(subsystem, id);
+    if (KCOV_DIALECT.reg)
+        KCOV_DIALECT.reg(subsystem, id);
 }
 
 void kcov_remote_unregister(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.remote && KCOV_DIALECT.remote->unreg)
-        KCOV_DIALECT.remote->unreg(subsystem, id);
+    if (KCOV_DIALECT.unreg)
+        KCOV_DIALECT.unreg(subsystem, id);
 }
 
 void kcov_section_enter(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.remote && KCOV_DIALECT.remote->enter && !kcov_remotes_none())
-        KCOV_DIALECT.remote->enter(subsystem, id, kcov_in_interrupt());
+    if (KCOV_DIALECT.enter && atomic_load(&used))
+        KCOV_DIALECT.enter(section_of(kcov_in_interrupt()), subsystem, id);
 }
 
 void kcov_section_leave(void)
 {
-    bool in_interrupt = kcov_in_interrupt() || kcov_intr_section_open();
+    struct kcov_section *s = section_of(true);
 
-    if (in_interrupt ? kcov_intr_section_open() : current->kcov.section_remote != NULL)
-        KCOV_DIALECT.remote->leave(in_interrupt);
+    if (!s->remote && !kcov_in_interrupt())
+        s = section_of(false);
+    if (s->remote)
+        KCOV_DIALECT.leave(s);
 }
 
 u64 kcov_common_handle(struct thread *t)

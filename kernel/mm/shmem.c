@@ -28,7 +28,7 @@ void vm_pages_get(struct vm_pages *p)
 
 void vm_pages_put(struct vm_pages *p)
 {
-    if (atomic_sub(&p->refs, 1) != 0)
+    if (!p || atomic_sub(&p->refs, 1) != 0)
         return;
     page_put_contig(p->pa, p->npages);
     kfree(p);
