@@ -1,6 +1,6 @@
 /*
  * edu.c: driver of the teaching device, a model for other drivers: registers, operations that take
- * time, an interrupt, DMA, and completion in a task on behalf of the caller.
+ * time, an interrupt, and completion in a task on behalf of the caller; DMA is in opt/edudma.
  *
  *     system call            start the operation, record its origin, sleep
  *     interrupt handler      read and acknowledge the device, queue the task
@@ -11,16 +11,13 @@
  * time: sleepers then get -ENODEV, and the driver model releases the resources of probe (driver.h).
  * The registers are those of QEMU's device of the same name (docs/specs/edu); see devices/edu.ts.
  */
-#include "abi/edu.h"
 #include "abi/errno.h"
-#include "driver.h"
-#include "file.h"
+#include "dev/edu.h"
 #include "fs.h"
 #include "kcov.h"
 #include "klib.h"
 #include "poll.h"
 #include "riscv.h"
-#include "taskq.h"
 #include "timeout.h"
 
 enum reg {
@@ -30,34 +27,12 @@ enum reg {
     STATUS = 0x20,
     INTERRUPT_STATUS = 0x24,
     ACKNOWLEDGE = 0x64,
-    DMA_SOURCE = 0x80,
-    DMA_TARGET = 0x88,
-    DMA_COUNT = 0x90,
-    DMA_COMMAND = 0x98,
 };
 
-#define ID_VALUE      0x010000ed
-#define STATUS_BUSY   0x01
-#define STATUS_ERROR  0x02
-#define STATUS_IRQ    0x80
-#define DMA_START     1
-#define DMA_TO_MEMORY 2
-#define DMA_IRQ       4
-#define DEVICE_BUFFER 0x40000 /* the device's own buffer, as the DMA registers address it */
-
-struct edu {
-    struct device *dev;
-    volatile u8 *regs;
-    struct mutex lock; /* one operation at a time */
-    u8 *dma;           /* (lock) a page the device can reach */
-    struct spinlock done_lock;
-    bool busy, done;           /* (done_lock) a caller waits; the result is there */
-    u32 result;                /* (done_lock) */
-    bool failed;               /* (done_lock) */
-    struct work_origin origin; /* (done_lock) the process that started the operation */
-    struct task task;
-    struct waitq wait;
-};
+#define ID_VALUE     0x010000ed
+#define STATUS_BUSY  0x01
+#define STATUS_ERROR 0x02
+#define STATUS_IRQ   0x80
 
 static u32 get(struct edu *e, u32 reg)
 {
@@ -118,7 +93,7 @@ static void edu_complete(void *arg)
     wake_up(&e->wait);
 }
 
-static void begin(struct edu *e)
+void edu_begin(struct edu *e)
 {
     spin_lock(&e->done_lock);
     work_origin_capture(&e->origin);
@@ -153,7 +128,7 @@ static void abandon(struct edu *e)
 }
 
 /* Sleeps until the task has run or the device goes; no operation of the device takes a second. */
-static int finish(struct edu *e)
+int edu_finish(struct edu *e)
 {
     u64 deadline = time_now() + TICKS_PER_SEC;
     long err = 0;
@@ -176,68 +151,13 @@ static int factorial(struct edu *e, u32 *n)
     int err;
 
     mutex_lock(&e->lock);
-    begin(e);
+    edu_begin(e);
     set(e, FACTORIAL, *n);
-    err = finish(e);
+    err = edu_finish(e);
     if (!err)
         *n = e->result;
     mutex_unlock(&e->lock);
     return err;
-}
-
-/* Moves n bytes between e->dma and the device's buffer at offset. Needs e->lock. */
-static int transfer(struct edu *e, u32 offset, u32 n, bool to_memory)
-{
-    u64 mem = dma_addr(e->dma), device = DEVICE_BUFFER + offset;
-
-    begin(e);
-    mmio_write64(e->regs + DMA_SOURCE, to_memory ? device : mem);
-    mmio_write64(e->regs + DMA_TARGET, to_memory ? mem : device);
-    mmio_write64(e->regs + DMA_COUNT, n);
-    mmio_write64(e->regs + DMA_COMMAND, DMA_START | DMA_IRQ | (to_memory ? DMA_TO_MEMORY : 0));
-    return finish(e);
-}
-
-static i64 edu_read(struct file *file, struct iter *to, i64 *pos)
-{
-    struct edu *e = file->priv;
-    u64 n = *pos < EDU_BUFFER_BYTES ? MIN(to->left, (u64)(EDU_BUFFER_BYTES - *pos)) : 0, moved = 0;
-    int err;
-
-    if (!n)
-        return 0;
-    mutex_lock(&e->lock);
-    err = transfer(e, (u32)*pos, (u32)n, true);
-    if (!err)
-        moved = iter_put(to, e->dma, n);
-    mutex_unlock(&e->lock);
-    *pos += moved;
-    return err ? err : moved ? (i64)moved : -EFAULT;
-}
-
-static i64 edu_write(struct file *file, struct iter *from, i64 *pos)
-{
-    struct edu *e = file->priv;
-    u64 n = *pos < EDU_BUFFER_BYTES ? MIN(from->left, (u64)(EDU_BUFFER_BYTES - *pos)) : 0;
-    int err;
-
-    if (!n)
-        return from->left ? -ENOSPC : 0;
-    mutex_lock(&e->lock);
-    n = iter_get(from, e->dma, n);
-    err = n ? transfer(e, (u32)*pos, (u32)n, false) : -EFAULT;
-    mutex_unlock(&e->lock);
-    if (!err)
-        *pos += n;
-    return err ? err : (i64)n;
-}
-
-static i64 edu_lseek(struct file *file, i64 offset, int whence)
-{
-    if (whence < 0 || whence > 2)
-        return -EINVAL;
-    offset = seek_from(whence == 1 ? file->pos : whence == 2 ? EDU_BUFFER_BYTES : 0, offset);
-    return offset < 0 ? offset : (file->pos = offset);
 }
 
 static long edu_command(struct file *file, u32 cmd, void *data)
@@ -260,20 +180,12 @@ static long edu_ioctl(struct file *file, u32 cmd, u64 arg)
     return ioctl_linux_encoded(file, cmd, arg, edu_command);
 }
 
-static u32 edu_poll(struct file *file, struct poll_table *pt)
-{
-    struct edu *e = file->priv;
-
-    poll_wait(pt, &e->wait);
-    return atomic_load(&e->busy) ? 0 : POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
-}
-
 static const struct file_ops edu_ops = {
-    .read = edu_read,
-    .write = edu_write,
+    .read = IF_OPTION(CONFIG_EDU_DMA, edu_read),
+    .write = IF_OPTION(CONFIG_EDU_DMA, edu_write),
     .ioctl = edu_ioctl,
-    .lseek = edu_lseek,
-    .poll = edu_poll,
+    .lseek = IF_OPTION(CONFIG_EDU_DMA, edu_lseek),
+    .poll = IF_OPTION(CONFIG_EDU_DMA, edu_poll),
 };
 
 /* ID and LIVENESS (which reads as its complement) answer as this device's must. */
@@ -301,11 +213,8 @@ static int edu_probe(struct device *dev)
     if (!is_edu(e) || !is_idle(e))
         return -ENODEV;
     set(e, ACKNOWLEDGE, ~0u); /* interrupts that an earlier driver left pending */
-    e->dma = dev_dma_alloc(dev, EDU_BUFFER_BYTES);
-    if (!e->dma)
-        return -ENOMEM;
-    if ((err = dev_waitq(dev, &e->wait)) || (err = dev_task(dev, &e->task, edu_complete, e)) ||
-        (err = dev_irq(dev, edu_interrupt, e)))
+    if ((err = edu_buffer_init(dev, e)) || (err = dev_waitq(dev, &e->wait)) ||
+        (err = dev_task(dev, &e->task, edu_complete, e)) || (err = dev_irq(dev, edu_interrupt, e)))
         return err;
     set(e, STATUS, STATUS_IRQ);
     return dev_node(dev, "edu", &edu_ops, 0666, MKDEV(10, 63), e); /* last: programs may open it */
@@ -315,7 +224,8 @@ static void edu_remove(struct device *dev)
 {
     struct edu *e = dev->priv;
 
-    set(e, STATUS, 0); /* no more interrupts; a caller in finish() abandons its operation itself */
+    set(e, STATUS,
+        0); /* no more interrupts; a caller in edu_finish() abandons its operation itself */
 }
 
 DRIVER(edu){.match = MATCH_TREE("kcovbox,edu"), .probe = edu_probe, .remove = edu_remove};
