@@ -60,9 +60,9 @@ long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area)
 
     if (error)
         return error;
-    if (KCOV_DIALECT.map_at_once && HAS_OPTION(CONFIG_MEMADVICE)) /* only madvise shows it */
+    if (kcov_dialect.map_at_once && HAS_OPTION(CONFIG_MEMADVICE)) /* only madvise shows it */
         vma->flags |= VMA_PREMAPPED;
-    if (!KCOV_DIALECT.map_pins_file && vma->file) {
+    if (!kcov_dialect.map_pins_file && vma->file) {
         vma->file = NULL;
         file_put(file);
     }

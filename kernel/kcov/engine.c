@@ -13,7 +13,6 @@
 
 struct spinlock kcov_lock = SPINLOCK_INIT("kcov");
 struct waitq kcov_drained = WAITQ_INIT(kcov_drained);
-bool kcov_cold = true;
 static u64 opens; /* (k) numbers descriptors, for reports */
 
 int kcov_open(struct inode *inode, struct file *file)
@@ -23,13 +22,12 @@ int kcov_open(struct inode *inode, struct file *file)
     if (!desc)
         return -ENOMEM;
     desc->refs = 1;
-    desc->ctx.flags = KCOV_DIALECT.ctx_flags;
+    desc->ctx.flags = kcov_dialect.ctx_flags;
     desc->ctx.syscall = ~0U;
     file->priv = desc;
-    file->fflags |= KCOV_DIALECT.file_flags;
+    file->fflags |= kcov_dialect.file_flags;
     spin_lock(&kcov_lock);
     desc->ctx.descriptor = ++opens;
-    kcov_cold = false;
     spin_unlock(&kcov_lock);
     return 0;
 }
@@ -53,11 +51,11 @@ struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc)
 /* The last close. The dialect decides whether recording stops now or goes on until owner exit. */
 void kcov_release(struct file *file)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     spin_lock(&kcov_lock);
     desc->closed = true;
-    if (KCOV_DIALECT.close_stops) {
+    if (kcov_dialect.close_stops) {
         /* The device first: its listeners must see the point where recording ended. */
         if (current->kcov.live == &desc->ctx)
             kcov_set_live(NULL);
@@ -72,9 +70,9 @@ void kcov_release(struct file *file)
 static long size_allowed(struct kcov_desc *desc, u64 words)
 {
     spin_lock(&kcov_lock);
-    long result = KCOV_DIALECT.may_size(desc, words);
+    long result = kcov_dialect.may_size(desc, words);
     spin_unlock(&kcov_lock);
-    return result == -EBUSY && KCOV_DIALECT.allocates_first ? 0 : result;
+    return result == -EBUSY && kcov_dialect.allocates_first ? 0 : result;
 }
 
 long kcov_set_size(struct kcov_desc *desc, u64 words)
@@ -87,7 +85,7 @@ long kcov_set_size(struct kcov_desc *desc, u64 words)
     if (!area)
         return -ENOMEM;
     spin_lock(&kcov_lock);
-    result = KCOV_DIALECT.may_size(desc, words); /* the state may have changed */
+    result = kcov_dialect.may_size(desc, words); /* the state may have changed */
     if (!result) {
         desc->area = area;
         desc->words = words;
@@ -138,7 +136,7 @@ long kcov_enable(struct kcov_desc *desc, u64 mode)
     u32 record;
 
     spin_lock(&kcov_lock);
-    long result = KCOV_DIALECT.may_enable(desc, mode, &record);
+    long result = kcov_dialect.may_enable(desc, mode, &record);
     if (!result)
         kcov_own(desc, record);
     spin_unlock(&kcov_lock);
@@ -148,7 +146,7 @@ long kcov_enable(struct kcov_desc *desc, u64 mode)
 long kcov_disable(struct kcov_desc *desc, u64 value)
 {
     spin_lock(&kcov_lock);
-    long result = KCOV_DIALECT.may_disable(desc, value);
+    long result = kcov_dialect.may_disable(desc, value);
     if (!result)
         kcov_disown(desc); /* the file holds a reference: never the last one */
     spin_unlock(&kcov_lock);
@@ -172,7 +170,7 @@ void kcov_thread_exit(struct thread *t)
     kcov_section_leave();
     spin_lock(&kcov_lock);
     if (remote) {
-        KCOV_DIALECT.on_owner_exit(remote);
+        kcov_dialect.on_owner_exit(remote);
         remote = kcov_desc_drop(remote);
     }
     if (t->kcov.desc)

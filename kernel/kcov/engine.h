@@ -28,8 +28,6 @@
 
 enum kcov_state { KCOV_NONE, KCOV_READY, KCOV_TRACE };
 
-#define KCOV_HANDLES_MAX 256 /* linux: per descriptor */
-
 struct kcov_desc {
     struct kcov_context ctx; /* the records of a traced thread; first, for its alignment */
     int refs;                /* (k) open file, owner, linux: open sections */
@@ -48,8 +46,6 @@ struct kcov_desc {
 };
 
 struct kcov_dialect {
-    const char *name;
-    bool in_debugfs;       /* node is debugfs "kcov", else /dev/kcov */
     bool close_stops;      /* the last close ends recording before the owner exits */
     bool mute_sched;       /* context switches are not traced */
     bool deaf_in_handlers; /* remote sections in the handler of an interrupt are no-ops */
@@ -63,8 +59,8 @@ struct kcov_dialect {
     int (*may_size)(const struct kcov_desc *desc, u64 words);
     int (*may_enable)(const struct kcov_desc *desc, u64 mode, u32 *record); /* KCOV_RECORD_* */
     int (*may_disable)(const struct kcov_desc *desc, u64 value);
-    const struct file_ops *file_ops;
-    void (*init)(void); /* drivers that use remotes */
+    int (*add_node)(void); /* at boot */
+    void (*init)(void);    /* drivers that use remotes; or 0 */
     /* Remotes and their sections; a null member is a no-op. */
     u64 (*id_of_work)(const struct work_origin *origin); /* in subsystem 0; 0: none */
     void (*reg)(u64 subsystem, u64 id);
@@ -74,21 +70,11 @@ struct kcov_dialect {
     void (*on_owner_exit)(struct kcov_desc *desc); /* (k) linux: of a remote descriptor */
 };
 
-extern const struct kcov_dialect kcov_openbsd, kcov_netbsd, kcov_freebsd, kcov_linux;
-#if defined(CONFIG_PERSONALITY_OPENBSD)
-#define KCOV_DIALECT kcov_openbsd
-#elif defined(CONFIG_PERSONALITY_NETBSD)
-#define KCOV_DIALECT kcov_netbsd
-#elif defined(CONFIG_PERSONALITY_FREEBSD)
-#define KCOV_DIALECT kcov_freebsd
-#else
-#define KCOV_DIALECT kcov_linux
-#endif
+extern const struct kcov_dialect kcov_dialect; /* of the personality */
 
 extern struct spinlock kcov_lock;
 extern struct waitq kcov_drained; /* a section was left or a remote went away */
 extern u64 kcov_device;           /* hooks.S: kernel address of the device, 0 = none */
-extern bool kcov_cold;            /* no open since boot */
 
 /* engine.c; the caller holds kcov_lock unless the name says otherwise. */
 int kcov_open(struct inode *inode, struct file *file); /* takes the lock */
@@ -112,8 +98,3 @@ bool kcov_provide(struct vm_pages **area, u64 words);
 /* live.c */
 void kcov_set_live(struct kcov_context *ctx);
 bool kcov_in_interrupt(void);
-
-static inline struct kcov_desc *kcov_desc_of(const struct file *file)
-{
-    return file->priv;
-}

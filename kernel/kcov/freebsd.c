@@ -63,7 +63,7 @@ static int may_disable(const struct kcov_desc *desc, u64 value)
 
 static long command(struct file *file, u32 cmd, void *data)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     switch (cmd) {
     case KIOSETBUFSIZE:
@@ -87,7 +87,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 static int map(struct file *file, struct vma *vma)
 {
     u64 words;
-    struct vm_pages *area = kcov_area_of(kcov_desc_of(file), &words);
+    struct vm_pages *area = kcov_area_of(file->priv, &words);
 
     if (vma->prot != (VM_READ | VM_WRITE) || !(vma->flags & VMA_SHARED) || (i64)vma->offset < 0)
         return -EINVAL;
@@ -111,15 +111,19 @@ static const struct file_ops ops = {
     .mmap = map,
 };
 
-const struct kcov_dialect kcov_freebsd = {
-    .name = "freebsd",
+static int add_node(void)
+{
+    return devfs_register("kcov", &ops, 0600);
+}
+
+const struct kcov_dialect kcov_dialect = {
     .close_stops = true,
     .file_flags = FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_SWITCH_FREEBSD | KCOV_CTXF_DATA_FIRST,
     .may_size = may_size,
     .may_enable = may_enable,
     .may_disable = may_disable,
-    .file_ops = &ops,
+    .add_node = add_node,
     .init = kcov_freebsd_init,
 };
 #endif

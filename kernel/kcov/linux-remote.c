@@ -16,6 +16,7 @@
 
 #ifdef CONFIG_KCOV
 
+#define HANDLES_MAX      256 /* of a descriptor */
 #define INSTANCE_MASK    0x00000000ffffffffUL
 #define SUBSYSTEM_COMMON 0x0000000000000000UL
 #define SUBSYSTEM_USB    0x0100000000000000UL
@@ -131,7 +132,7 @@ long kcov_linux_remote_enable(struct kcov_desc *desc, va_t user)
 
     if (get_user(num, user + offsetof(struct remote_arg, num_handles)))
         return -EFAULT;
-    if (num > KCOV_HANDLES_MAX)
+    if (num > HANDLES_MAX)
         return -EINVAL;
     if (get_user(arg, user))
         return -EFAULT;

@@ -13,6 +13,7 @@
  * ENOMEM for them, not INIT_TRACE.
  */
 #include "linux.h"
+#include "fs.h"
 #include "record.h"
 #include "opt/toyusb/toyusb.h"
 
@@ -128,7 +129,7 @@ static long disable_trace(struct kcov_desc *desc, u64 value)
 
 static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     switch (cmd) {
     case KCOV_INIT_TRACE:
@@ -146,7 +147,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 
 static int map(struct file *file, struct vma *vma)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
     u64 words;
     struct vm_pages *area = kcov_area_of(desc, &words);
     u64 bytes = words * 8;
@@ -173,9 +174,15 @@ static const struct file_ops ops = {
     .mmap = map,
 };
 
-const struct kcov_dialect kcov_linux = {
-    .name = "linux",
-    .in_debugfs = true,
+/* debugfs is mounted as init does on a real system. */
+static int add_node(void)
+{
+    int error = debugfs_register("kcov", &ops, 0600, NULL);
+
+    return error ? error : fs_mount("debugfs", "/sys/kernel/debug", "debugfs");
+}
+
+const struct kcov_dialect kcov_dialect = {
     .mute_sched = true,
     .deaf_in_handlers = true,
     .map_pins_file = true,
@@ -185,7 +192,7 @@ const struct kcov_dialect kcov_linux = {
     .may_size = may_size,
     .may_enable = may_enable,
     .may_disable = may_disable,
-    .file_ops = &ops,
+    .add_node = add_node,
     .init = toyusb_init_gadget,
     .id_of_work = kcov_linux_handle_of,
     .enter = kcov_linux_section_start,

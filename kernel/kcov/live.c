@@ -10,7 +10,6 @@
 #include "engine.h"
 #include "riscv.h"
 #include "fdt.h"
-#include "fs.h"
 #include "remote.h"
 
 #ifdef CONFIG_KCOV
@@ -83,7 +82,7 @@ void kcov_sched_enter(void)
 {
     struct kcov_thread *k = &current->kcov;
 
-    if (!KCOV_DIALECT.mute_sched || k->sched_depth++)
+    if (!kcov_dialect.mute_sched || k->sched_depth++)
         return;
     k->sched_saved = k->live;
     if (k->live)
@@ -94,7 +93,7 @@ void kcov_sched_leave(void)
 {
     struct kcov_thread *k = &current->kcov;
 
-    if (!KCOV_DIALECT.mute_sched || --k->sched_depth)
+    if (!kcov_dialect.mute_sched || --k->sched_depth)
         return;
     if (k->sched_saved)
         kcov_set_live(k->sched_saved);
@@ -122,17 +121,6 @@ static void find_device(void)
     kcov_device = (u64)regs;
 }
 
-/* As init does on a real system; "debugfs=no-mount" suppresses it. */
-static void mount_debugfs(void)
-{
-    char how[12] = "";
-
-    if (cmdline_get("debugfs", how, sizeof(how)) && !strcmp(how, "no-mount"))
-        return;
-    if (fs_mount("debugfs", "/sys/kernel/debug", "debugfs"))
-        kprintf("kcov: debugfs is not mounted\n");
-}
-
 void kcov_init(void)
 {
     char how[8] = "";
@@ -142,14 +130,9 @@ void kcov_init(void)
         return;
     if (!given || strcmp(how, "guest") != 0)
         find_device();
-    int error = KCOV_DIALECT.in_debugfs
-                    ? debugfs_register("kcov", KCOV_DIALECT.file_ops, 0600, NULL)
-                    : devfs_register("kcov", KCOV_DIALECT.file_ops, 0600);
-    if (error)
-        kprintf("kcov: no node: error %d\n", error);
-    if (KCOV_DIALECT.in_debugfs)
-        mount_debugfs();
-    if (KCOV_DIALECT.init)
-        KCOV_DIALECT.init();
+    if (kcov_dialect.add_node())
+        kprintf("kcov: no node\n");
+    if (kcov_dialect.init)
+        kcov_dialect.init();
 }
 #endif

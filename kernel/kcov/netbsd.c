@@ -95,7 +95,7 @@ static void mailbox_register(u64 subsystem, u64 id)
         panic("kcov: remote %lx:%lx registered twice", subsystem, id);
     struct kcov_remote *r = kcov_remote_alloc(subsystem, id, KCOV_REMOTE_REGISTERED);
     if (r) {
-        r->ctx.flags = KCOV_DIALECT.ctx_flags;
+        r->ctx.flags = kcov_dialect.ctx_flags;
         r->ctx.kind = KCOV_KIND_REMOTE_TASK;
         r->ctx.handle = id;
         r->ctx.syscall = ~0U;
@@ -220,7 +220,7 @@ static long disable_any(struct kcov_desc *desc)
 
 static long command(struct file *file, u32 cmd, void *data)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     switch (cmd) {
     case IOC_SETBUFSIZE:
@@ -256,7 +256,7 @@ static struct vm_pages *mapped_area(struct kcov_desc *desc)
 static int map(struct file *file, struct vma *vma)
 {
     u64 bytes = vma->end - vma->start;
-    struct vm_pages *area = mapped_area(kcov_desc_of(file));
+    struct vm_pages *area = mapped_area(file->priv);
     u64 size = area ? area->npages * PAGE_SIZE : 0;
 
     if (vma->prot & VM_EXEC)
@@ -272,7 +272,7 @@ static int map(struct file *file, struct vma *vma)
 
 static void release(struct file *file)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     spin_lock(&kcov_lock);
     if (desc->remote)
@@ -302,14 +302,18 @@ static const struct file_ops ops = {
     .poll = poll,
 };
 
-const struct kcov_dialect kcov_netbsd = {
-    .name = "netbsd",
+static int add_node(void)
+{
+    return devfs_register("kcov", &ops, 0600);
+}
+
+const struct kcov_dialect kcov_dialect = {
     .file_flags = FF_STREAM | FF_NO_STAT | FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_DATA_FIRST,
     .may_size = may_size,
     .may_enable = may_enable,
     .may_disable = may_disable,
-    .file_ops = &ops,
+    .add_node = add_node,
     .init = toyusb_init_vhci,
     .reg = mailbox_register,
     .enter = mailbox_enter,

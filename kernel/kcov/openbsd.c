@@ -222,7 +222,7 @@ static long disable_any(struct kcov_desc *desc)
 
 static long command(struct file *file, u32 cmd, void *data)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     switch (cmd) {
     case KIOSETBUFSIZE:
@@ -247,7 +247,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 static int map(struct file *file, struct vma *vma)
 {
     u64 words, last_page = vma->offset + (vma->end - vma->start) - PAGE_SIZE;
-    struct vm_pages *area = kcov_area_of(kcov_desc_of(file), &words);
+    struct vm_pages *area = kcov_area_of(file->priv, &words);
 
     if ((vma->prot & (VM_WRITE | VM_EXEC)) == (VM_WRITE | VM_EXEC))
         return -ENOTSUP;
@@ -262,7 +262,7 @@ static int map(struct file *file, struct vma *vma)
 
 static void release(struct file *file)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    struct kcov_desc *desc = file->priv;
 
     spin_lock(&kcov_lock);
     if (desc->is_remote)
@@ -287,14 +287,18 @@ static const struct file_ops ops = {
     .mmap = map,
 };
 
-const struct kcov_dialect kcov_openbsd = {
-    .name = "openbsd",
+static int add_node(void)
+{
+    return devfs_register("kcov", &ops, 0600);
+}
+
+const struct kcov_dialect kcov_dialect = {
     .close_stops = true,
     .file_flags = FF_NO_PASS | FF_ANY_OFFSET,
     .may_size = may_size,
     .may_enable = may_enable,
     .may_disable = may_disable,
-    .file_ops = &ops,
+    .add_node = add_node,
     .id_of_work = id_of_work,
     .reg = remote_register,
     .unreg = remote_unregister,

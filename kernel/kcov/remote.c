@@ -87,7 +87,7 @@ void kcov_section_begin(struct kcov_section *s, struct kcov_remote *r, u32 recor
         ctx->area = s->area->pa;
         *(u64 *)vm_pages_addr(s->area) = 0;
     }
-    ctx->flags = KCOV_DIALECT.ctx_flags;
+    ctx->flags = kcov_dialect.ctx_flags;
     ctx->tid = (u32)current->tid;
     ctx->pid = (u32)curproc->pid;
     ctx->syscall = ~0U;
@@ -148,13 +148,13 @@ void kcov_remote_enter(const struct work_origin *origin, bool softirq)
     bool in_handler = kcov_in_interrupt() && !softirq;
     u64 id;
 
-    if (!KCOV_DIALECT.id_of_work || !atomic_load(&used))
+    if (!kcov_dialect.id_of_work || !atomic_load(&used))
         return;
-    if (in_handler && KCOV_DIALECT.deaf_in_handlers)
+    if (in_handler && kcov_dialect.deaf_in_handlers)
         return;
-    id = KCOV_DIALECT.id_of_work(origin);
+    id = kcov_dialect.id_of_work(origin);
     if (id)
-        KCOV_DIALECT.enter(section_of(in_handler || softirq), 0, id);
+        kcov_dialect.enter(section_of(in_handler || softirq), 0, id);
 }
 
 void kcov_remote_leave(void)
@@ -164,20 +164,20 @@ void kcov_remote_leave(void)
 
 void kcov_remote_register(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.reg)
-        KCOV_DIALECT.reg(subsystem, id);
+    if (kcov_dialect.reg)
+        kcov_dialect.reg(subsystem, id);
 }
 
 void kcov_remote_unregister(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.unreg)
-        KCOV_DIALECT.unreg(subsystem, id);
+    if (kcov_dialect.unreg)
+        kcov_dialect.unreg(subsystem, id);
 }
 
 void kcov_section_enter(u64 subsystem, u64 id)
 {
-    if (KCOV_DIALECT.enter && atomic_load(&used))
-        KCOV_DIALECT.enter(section_of(kcov_in_interrupt()), subsystem, id);
+    if (kcov_dialect.enter && atomic_load(&used))
+        kcov_dialect.enter(section_of(kcov_in_interrupt()), subsystem, id);
 }
 
 void kcov_section_leave(void)
@@ -187,7 +187,7 @@ void kcov_section_leave(void)
     if (!s->remote && !kcov_in_interrupt())
         s = section_of(false);
     if (s->remote)
-        KCOV_DIALECT.leave(s);
+        kcov_dialect.leave(s);
 }
 
 u64 kcov_common_handle(struct thread *t)

@@ -134,8 +134,5 @@ void plic_dispatch(void)
 
 u32 irq_depth(void)
 {
-    irq_push_off();
-    u32 depth = this_cpu()->intr_depth;
-    irq_pop_off();
-    return depth;
+    return this_cpu()->intr_depth;
 }
