@@ -19,7 +19,7 @@
 
 static void cmdline_init(void)
 {
-    const char *bootargs = fdt_prop_string(fdt_find_child_of_root("chosen"), "bootargs");
+    const char *bootargs = fdt_prop_string(fdt_find_node("chosen"), "bootargs");
     if (bootargs)
         cmdline = bootargs;
 }

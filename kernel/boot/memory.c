@@ -22,7 +22,7 @@ struct range {
 static u64 chosen_address(const char *name)
 {
     u32 len;
-    const u8 *p = fdt_prop(fdt_find_child_of_root("chosen"), name, &len);
+    const u8 *p = fdt_prop(fdt_find_node("chosen"), name, &len);
     u64 value = 0;
     for (u32 i = 0; p && i < len; i++)
         value = value << 8 | p[i];
@@ -31,7 +31,7 @@ static u64 chosen_address(const char *name)
 
 static void find_ram(struct range *ram)
 {
-    for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL)) {
+    for (int n = fdt_next_node(-1); n >= 0; n = fdt_next_node(n)) {
         const char *type = fdt_prop_string(n, "device_type");
         u64 size;
         if (!type || strcmp(type, "memory") != 0 || !fdt_reg(n, 0, &ram->start, &size))

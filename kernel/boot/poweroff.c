@@ -22,7 +22,7 @@ static volatile u8 *finisher;
 void poweroff_init(void)
 {
     u64 pa;
-    int node = fdt_find_compatible(-1, "sifive,test0");
+    int node = fdt_find_compatible("sifive,test0");
     if (node >= 0 && fdt_reg(node, 0, &pa, NULL))
         finisher = pa_to_va(pa);
 }

@@ -23,7 +23,7 @@ static int nfound = 1;
 void smp_init(void)
 {
     u64 limit = cmdline_get_u64("maxcpus", MAX_HARTS);
-    for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL)) {
+    for (int n = fdt_next_node(-1); n >= 0; n = fdt_next_node(n)) {
         const char *type = fdt_prop_string(n, "device_type");
         const char *status = fdt_prop_string(n, "status");
         if (!type || strcmp(type, "cpu") != 0 || (status && strcmp(status, "okay") != 0))

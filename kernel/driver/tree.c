@@ -26,7 +26,7 @@ static const struct driver_row *row_for(int node)
 
 void tree_scan(void)
 {
-    for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL)) {
+    for (int node = fdt_next_node(-1); node >= 0; node = fdt_next_node(node)) {
         const struct driver_row *row = row_for(node);
 
         if (row)

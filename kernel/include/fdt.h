@@ -7,11 +7,10 @@
 
 void fdt_init(const void *blob);
 const void *fdt_blob(void);
-/* Next node in tree order after prev (-1 = the first) whose "compatible" list has s. */
-int fdt_find_compatible(int prev, const char *s);
-/* Next node in tree order, with its depth; -1 at the end. */
-int fdt_next_node(int node, int *depth);
-int fdt_find_child_of_root(const char *name); /* -1: there is none */
+/* The first node whose "compatible" list has s, or -1. */
+int fdt_find_compatible(const char *s);
+int fdt_next_node(int node);         /* in tree order; -1 at the end */
+int fdt_find_node(const char *name); /* the first of this name, or -1 */
 const char *fdt_node_name(int node);
 const void *fdt_prop(int node, const char *name, u32 *len);
 const char *fdt_prop_string(int node, const char *name);

@@ -10,7 +10,7 @@ typedef __builtin_va_list va_list;
 #define va_end   __builtin_va_end
 #define va_arg   __builtin_va_arg
 
-/* Formats: %d %u %x %c %s %p %% with flags 0 and -, width, .precision of %s, modifiers l and z. */
+/* Formats: %d %u %x %c %s %p %% with flags 0 and -, width, modifiers l and z. */
 void kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void kvprintf(const char *fmt, va_list ap);
 /* Like snprintf: writes at most size bytes including the final NUL, returns the wanted length. */
@@ -51,7 +51,6 @@ void *memcpy(void *dst, const void *src, size_t n);
 void *memmove(void *dst, const void *src, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
-size_t strnlen(const char *s, size_t max);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *s, int c);
@@ -72,5 +71,4 @@ extern const char *cmdline;
 void random_init(void);
 void random_bytes(void *buf, size_t n);
 u64 random_u64(void);
-/* Mix extra bytes into the generator (virtio-rng, writes to /dev/random). */
-void random_stir(const void *buf, size_t n);
+void random_mix(u64 seed); /* into the state of the generator */

@@ -6,8 +6,7 @@ struct sbi_result {
     long error, value;
 };
 
-/* 0 to 2: mvendorid, marchid, mimpid. */
-u64 sbi_machine_id(u32 which);
+struct sbi_result sbi_call(u64 ext, u64 fn, u64 x0, u64 x1, u64 x2, u64 x3);
 void sbi_set_timer(u64 when);
 void sbi_send_ipi(u64 hart_mask, u64 hart_base);
 void sbi_remote_sfence(u64 hart_mask, u64 hart_base, u64 start, u64 size);

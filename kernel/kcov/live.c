@@ -103,7 +103,7 @@ void kcov_sched_leave(void)
 static void find_device(void)
 {
     u64 pa, size;
-    int node = fdt_find_compatible(-1, "kcovbox,kcov");
+    int node = fdt_find_compatible("kcovbox,kcov");
 
     if (node < 0 || !fdt_reg(node, 0, &pa, &size) || size < KCOV_REG_SIZE)
         return;

@@ -8,7 +8,6 @@
 
 #define FDT_MAGIC      0xd00dfeed
 #define FDT_BEGIN_NODE 1
-#define FDT_END_NODE   2
 #define FDT_PROP       3
 #define FDT_NOP        4
 #define FDT_END        9
@@ -61,22 +60,15 @@ static int token_end(int pos)
     }
 }
 
-int fdt_next_node(int node, int *depth)
+int fdt_next_node(int node)
 {
     int pos = node < 0 ? 0 : token_end(node);
     while ((u32)pos < struct_size) {
-        switch (be32(structs + pos)) {
-        case FDT_BEGIN_NODE:
-            if (depth)
-                ++*depth;
+        u32 token = be32(structs + pos);
+        if (token == FDT_BEGIN_NODE)
             return pos;
-        case FDT_END_NODE:
-            if (depth)
-                --*depth;
-            break;
-        case FDT_END:
+        if (token == FDT_END)
             return -1;
-        }
         pos = token_end(pos);
     }
     return -1;
@@ -128,19 +120,18 @@ bool fdt_is_compatible(int node, const char *s)
     return false;
 }
 
-int fdt_find_compatible(int prev, const char *s)
+int fdt_find_compatible(const char *s)
 {
-    for (int node = fdt_next_node(prev, NULL); node >= 0; node = fdt_next_node(node, NULL))
+    for (int node = fdt_next_node(-1); node >= 0; node = fdt_next_node(node))
         if (fdt_is_compatible(node, s))
             return node;
     return -1;
 }
 
-int fdt_find_child_of_root(const char *name)
+int fdt_find_node(const char *name)
 {
-    int depth = 0;
-    for (int node = fdt_next_node(-1, &depth); node >= 0; node = fdt_next_node(node, &depth))
-        if (depth == 2 && strcmp(fdt_node_name(node), name) == 0)
+    for (int node = fdt_next_node(-1); node >= 0; node = fdt_next_node(node))
+        if (strcmp(fdt_node_name(node), name) == 0)
             return node;
     return -1;
 }

@@ -11,8 +11,8 @@ struct sink {
 
 struct spec {
     bool left, zero;
-    int width, precision; /* precision of a string; -1 = not given */
-    bool is_long;         /* 64 bits */
+    int width;
+    bool is_long; /* 64 bits */
 };
 
 static void put(struct sink *out, char c)
@@ -57,28 +57,19 @@ static void put_number(struct sink *out, const struct spec *sp, const char *pref
 
 static const char *parse_spec(const char *f, struct spec *sp)
 {
-    *sp = (struct spec){.precision = -1};
+    *sp = (struct spec){0};
     for (; *f == '-' || *f == '0'; f++)
         *(*f == '-' ? &sp->left : &sp->zero) = true;
     sp->width = (int)strtou64(f, &f, 10);
-    if (*f == '.')
-        sp->precision = (int)strtou64(f + 1, &f, 10);
     for (; *f == 'l' || *f == 'z'; f++)
         sp->is_long = true;
     return f;
 }
 
-static void put_string(struct sink *out, const struct spec *sp, const char *s)
-{
-    if (!s)
-        s = "(null)";
-    size_t n = sp->precision >= 0 ? strnlen(s, (size_t)sp->precision) : strlen(s);
-    put_padded(out, sp, "", s, (int)n);
-}
-
 static void convert(struct sink *out, char kind, const struct spec *sp, va_list *ap)
 {
     i64 number;
+    const char *text;
     switch (kind) {
     case 'd':
         number = sp->is_long ? va_arg(*ap, i64) : va_arg(*ap, int);
@@ -96,7 +87,9 @@ static void convert(struct sink *out, char kind, const struct spec *sp, va_list 
         put_padded(out, sp, "", (char[]){(char)va_arg(*ap, int)}, 1);
         return;
     case 's':
-        put_string(out, sp, va_arg(*ap, const char *));
+        text = va_arg(*ap, const char *);
+        text = text ? text : "(null)";
+        put_padded(out, sp, "", text, (int)strlen(text));
         return;
     default:
         put(out, kind);

@@ -27,29 +27,21 @@ static u64 step(void)
 }
 
 /* Fill the state from one word with splitmix64, as the generator's authors advise. */
-static void reseed(u64 seed)
+void random_mix(u64 seed)
 {
+    spin_lock(&random_lock);
     for (int i = 0; i < 4; i++) {
         u64 z = (seed += 0x9e3779b97f4a7c15);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
         z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
         state[i] ^= z ^ (z >> 31);
     }
+    spin_unlock(&random_lock);
 }
 
 void random_init(void)
 {
-    reseed(cmdline_get_u64("seed", 0));
-}
-
-void random_stir(const void *buf, size_t n)
-{
-    u64 hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const u8 *)buf)[i]) * 0x100000001b3;
-    spin_lock(&random_lock);
-    reseed(hash);
-    spin_unlock(&random_lock);
+    random_mix(cmdline_get_u64("seed", 0));
 }
 
 u64 random_u64(void)

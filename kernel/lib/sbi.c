@@ -2,14 +2,13 @@
 #include "sbi.h"
 
 #define SBI_CONSOLE_PUTCHAR 0x01
-#define SBI_BASE            0x10
 #define SBI_TIME            0x54494d45
 #define SBI_IPI             0x735049
 #define SBI_RFENCE          0x52464e43
 #define SBI_HSM             0x48534d
 #define SBI_SRST            0x53525354
 
-static struct sbi_result sbi_call(u64 ext, u64 fn, u64 x0, u64 x1, u64 x2, u64 x3)
+struct sbi_result sbi_call(u64 ext, u64 fn, u64 x0, u64 x1, u64 x2, u64 x3)
 {
     register u64 a0 __asm__("a0") = x0;
     register u64 a1 __asm__("a1") = x1;
@@ -19,11 +18,6 @@ static struct sbi_result sbi_call(u64 ext, u64 fn, u64 x0, u64 x1, u64 x2, u64 x
     register u64 a7 __asm__("a7") = ext;
     __asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : "r"(a2), "r"(a3), "r"(a6), "r"(a7) : "memory");
     return (struct sbi_result){(long)a0, (long)a1};
-}
-
-u64 sbi_machine_id(u32 which)
-{
-    return (u64)sbi_call(SBI_BASE, 4 + which, 0, 0, 0, 0).value;
 }
 
 void sbi_set_timer(u64 when)

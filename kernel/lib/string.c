@@ -78,21 +78,10 @@ void *memmove(void *dst, const void *src, size_t n)
     const u8 *s = src;
     if (d + 16 <= s || d >= s + n) /* forward is safe; close overlaps go by bytes below */
         return memcpy(dst, src, n);
-    if (d <= s) {
-        while (n--)
-            *d++ = *s++;
-        return dst;
-    }
-    if ((((u64)d ^ (u64)s) & 7) == 0) {
-        while (n && ((u64)(d + n) & 7)) {
-            n--;
-            d[n] = s[n];
-        }
-        for (; n >= 8; n -= 8)
-            *(u64 *)(d + n - 8) = *(const u64 *)(s + n - 8);
-    }
-    while (n--)
-        d[n] = s[n];
+    for (size_t i = 0; d < s && i < n; i++)
+        d[i] = s[i];
+    for (size_t i = n; d > s && i > 0; i--)
+        d[i - 1] = s[i - 1];
     return dst;
 }
 
@@ -111,14 +100,6 @@ size_t strlen(const char *s)
     while (*p)
         p++;
     return (size_t)(p - s);
-}
-
-size_t strnlen(const char *s, size_t max)
-{
-    size_t n = 0;
-    while (n < max && s[n])
-        n++;
-    return n;
 }
 
 int strcmp(const char *a, const char *b)

@@ -37,9 +37,8 @@ static u32 cell(const void *p)
 /* hartid whose interrupt controller has this phandle. */
 static i64 hartid_of_intc(u32 phandle)
 {
-    int depth = 0;
     u32 hartid = 0;
-    for (int n = fdt_next_node(-1, &depth); n >= 0; n = fdt_next_node(n, &depth)) {
+    for (int n = fdt_next_node(-1); n >= 0; n = fdt_next_node(n)) {
         if (strncmp(fdt_node_name(n), "cpu@", 4) == 0)
             hartid = fdt_prop_u32(n, "reg", 0);
         if (fdt_prop_u32(n, "phandle", 0) == phandle)
@@ -50,9 +49,9 @@ static i64 hartid_of_intc(u32 phandle)
 
 void plic_init(void)
 {
-    int node = fdt_find_compatible(-1, "riscv,plic0");
+    int node = fdt_find_compatible("riscv,plic0");
     if (node < 0)
-        node = fdt_find_compatible(-1, "sifive,plic-1.0.0");
+        node = fdt_find_compatible("sifive,plic-1.0.0");
     u64 pa;
     if (node < 0 || !fdt_reg(node, 0, &pa, NULL))
         panic("no plic in the device tree");

@@ -54,7 +54,7 @@ static bool is_present(void)
 {
     static bool asked;
     u64 pa, size;
-    int node = asked ? -1 : fdt_find_compatible(-1, "qemu,fw-cfg-mmio");
+    int node = asked ? -1 : fdt_find_compatible("qemu,fw-cfg-mmio");
 
     asked = true;
     if (node < 0 || !fdt_reg(node, 0, &pa, &size))

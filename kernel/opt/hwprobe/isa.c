@@ -13,7 +13,7 @@
 int isa_node(void)
 {
     static int node = -1;
-    for (int n = node < 0 ? fdt_next_node(-1, NULL) : -1; n >= 0; n = fdt_next_node(n, NULL)) {
+    for (int n = node < 0 ? fdt_next_node(-1) : -1; n >= 0; n = fdt_next_node(n)) {
         const char *type = fdt_prop_string(n, "device_type");
         if (type && strcmp(type, "cpu") == 0) {
             node = n;

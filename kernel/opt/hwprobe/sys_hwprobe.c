@@ -12,6 +12,8 @@
 #include "syscall.h"
 #include "vm.h"
 
+#define SBI_BASE 0x10 /* SBI 2.0 chapter 4 */
+
 #define WHICH_CPUS 1 /* flag: find the harts that have the given values */
 
 enum {
@@ -64,7 +66,7 @@ static struct hwprobe_pair probe(i64 key)
     case KEY_MVENDORID:
     case KEY_MARCHID:
     case KEY_MIMPID:
-        pair.value = sbi_machine_id((u32)(key - KEY_MVENDORID));
+        pair.value = (u64)sbi_call(SBI_BASE, 4 + key - KEY_MVENDORID, 0, 0, 0, 0).value;
         break;
     case KEY_BASE_BEHAVIOR:
         pair.value = BASE_BEHAVIOR_IMA;
@@ -83,7 +85,7 @@ static struct hwprobe_pair probe(i64 key)
         pair.value = USER_TOP;
         break;
     case KEY_TIME_CSR_FREQ:
-        pair.value = fdt_prop_u32(fdt_find_child_of_root("cpus"), "timebase-frequency", 0);
+        pair.value = fdt_prop_u32(fdt_find_node("cpus"), "timebase-frequency", 0);
         break;
     default:
         pair.key = -1;

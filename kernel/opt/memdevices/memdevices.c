@@ -8,6 +8,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "vm.h"
+#include "opt/memdevices/stir.h"
 
 static i64 zero_read(struct file *file, struct iter *to, i64 *pos)
 {

@@ -24,7 +24,7 @@ static void take_time(volatile u8 *regs)
 void rtc_read(void)
 {
     u64 pa;
-    int node = fdt_find_compatible(-1, "google,goldfish-rtc");
+    int node = fdt_find_compatible("google,goldfish-rtc");
 
     if (node >= 0 && fdt_reg(node, 0, &pa, NULL))
         take_time(pa_to_va(pa));

@@ -177,8 +177,9 @@ static long addr_from_user(u64 addr, u64 len, struct unix_addr *out)
     out->len = (u32)(len - sizeof(family));
     if (copyin(out->path, addr + sizeof(family), out->len))
         return -EFAULT;
-    if (out->path[0])
-        out->len = (u32)strnlen(out->path, out->len);
+    for (u32 i = 0; out->path[0] && i < out->len; i++)
+        if (!out->path[i])
+            out->len = i;
     if (out->len == UNIX_PATH_MAX && out->path[0])
         return -ENAMETOOLONG;
     return 0;

@@ -7,6 +7,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "virtio.h"
+#include "opt/memdevices/stir.h"
 
 #define CHUNK 64
 
