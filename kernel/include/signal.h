@@ -31,8 +31,5 @@ OPTIONAL(CONFIG_SIGMASK, void, signal_mask_end, (void))
 OPTIONAL(CONFIG_SIGMASK, bool, signal_mask_is_borrowed, (void), false)
 
 #define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
-/* Signals that come from the instruction that was executed. */
-#define SYNCHRONOUS_SIGNALS                                                                        \
-    (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGFPE))
 /* On the way to user mode: deliver what is pending; may not return (default action). */
 void signal_deliver(struct trapframe *tf);

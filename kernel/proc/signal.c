@@ -1,175 +1,158 @@
 /*
- * Sending signals: dispositions, pending signals, choosing the receiving thread. A standard signal
- * (1..31) is pending at most once, real-time ones are queued (opt/siginfo). Everything is under
- * proc_lock.
+ * signal.c: signals in a kernel without the option SIGNALS. There are no handlers and nothing stops
+ * a process, so a signal is ignored, or it ends the process when a thread that does not block it
+ * returns to user mode. Everything is under proc_lock.
  */
-#include "alloc.h"
+#include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
 
-struct sigactions *sigacts_new(void)
-{
-    struct sigactions *s = kzalloc(sizeof(*s));
-    if (s)
-        s->refs = 1;
-    return s;
-}
+#ifndef CONFIG_SIGNALS
 
-struct sigactions *sigacts_share(struct sigactions *s)
-{
-    atomic_add(&s->refs, 1);
-    return s;
-}
-
-struct sigactions *sigacts_copy(const struct sigactions *s)
-{
-    struct sigactions *copy = sigacts_new();
-    if (copy)
-        memcpy(copy->act, s->act, sizeof(s->act));
-    return copy;
-}
-
-void sigacts_put(struct sigactions *s)
-{
-    if (s && atomic_sub(&s->refs, 1) == 0)
-        kfree(s);
-}
-
-static const struct k_sigaction default_action;
-
-const struct k_sigaction *sigaction_of(const struct proc *p, int sig)
-{
-    return p->sigacts ? &p->sigacts->act[sig - 1] : &default_action;
-}
+#define IGNORED_BY_DEFAULT                                                                         \
+    (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH) | SIGBIT(SIGSTOP) |     \
+     SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 
 static bool ignored(const struct proc *p, int sig)
 {
-    const struct k_sigaction *a = sigaction_of(p, sig);
-    return a->handler == SIG_IGN || (a->handler == SIG_DFL && SIGBIT(sig) & IGNORED_BY_DEFAULT);
+    u64 handler = sigaction_of(p, sig)->handler;
+    return handler == SIG_IGN || (handler == SIG_DFL && SIGBIT(sig) & IGNORED_BY_DEFAULT);
 }
 
-static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
-{
-    if (sig < SIGRTMIN && *pending & SIGBIT(sig))
-        return 0;
-    *pending |= SIGBIT(sig);
-    return siginfo_add(queue, sig, info);
-}
-
+/* A thread that blocks the signal goes back to sleep. */
 static void poke(struct thread *t)
 {
-    thread_wake_signal(t);
+    thread_continue(t);
     sched_kick(t);
-}
-
-static void poke_somebody(struct proc *p, int sig)
-{
-    list_for_each(t, &p->threads, struct thread, in_proc) {
-        if (t->blocked & SIGBIT(sig) & ~t->sigwait_set && sig != SIGKILL)
-            continue;
-        poke(t);
-        if (sig != SIGKILL && t->state == THREAD_RUNNABLE)
-            return;
-    }
 }
 
 int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
 {
-    if (p->state == PROC_ZOMBIE || p == &kernel_proc)
+    if (p->state == PROC_ZOMBIE || p == &kernel_proc || ignored(p, sig))
         return 0;
-    signal_side_effects(p, sig);
-    proc_tell(p, PROC_SIGNALLED, sig);
-    bool waited_for = false;
+    p->pending |= SIGBIT(sig);
     list_for_each(t, &p->threads, struct thread, in_proc)
-        waited_for |= !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
-    if (ignored(p, sig) && !waited_for)
-        return 0;
-    int error = enqueue(&p->pending, &p->sigqueue, sig, info);
-    poke_somebody(p, sig);
-    wake_up(&p->sig_wait);
-    return error;
+        poke(t);
+    return 0;
 }
 
-int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info)
+static void send_to_thread_locked(struct thread *t, int sig)
 {
-    int error = 0;
-    signal_side_effects(t->proc, sig);
-    proc_tell(t->proc, PROC_SIGNALLED, sig);
-    if (!ignored(t->proc, sig) || (t->blocked | t->sigwait_set) & SIGBIT(sig)) {
-        error = enqueue(&t->pending, &t->sigqueue, sig, info);
-        poke(t);
-        wake_up(&t->proc->sig_wait);
-    }
-    return error;
+    if (ignored(t->proc, sig))
+        return;
+    t->pending |= SIGBIT(sig);
+    poke(t);
 }
 
 int signal_send_thread(struct thread *t, int sig, const siginfo_t *info)
 {
     spin_lock(&proc_lock);
-    int error = signal_send_thread_locked(t, sig, info);
+    send_to_thread_locked(t, sig);
     spin_unlock(&proc_lock);
-    return error;
+    return 0;
 }
 
-/*
- * The faulting instruction cannot go on without its signal: if that is blocked or ignored, it gets
- * its default action, which kills. Otherwise the program would fault without end.
- */
 void signal_fault(int sig, int code, u64 addr)
 {
-    siginfo_t info;
-    bool kills;
-    siginfo_fault(&info, sig, code, addr);
-    spin_lock(&proc_lock);
-    struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
-    if (a->handler == SIG_IGN || current->blocked & SIGBIT(sig)) {
-        a->handler = SIG_DFL;
-        current->blocked &= ~SIGBIT(sig);
-    }
-    enqueue(&current->pending, &current->sigqueue, sig, &info);
-    kills = a->handler == SIG_DFL;
-    spin_unlock(&proc_lock);
-    if (kills && curproc == init_proc) /* ends the run, so the console gets the place */
+    if (curproc == init_proc) /* ends the run, so the console gets the place */
         kprintf("init: %s: signal %d, code %d at pc %lx, address %lx\n", current->name, sig, code,
                 current->tf->epc, addr);
+    proc_exit_group(sig);
 }
 
-sigset_t signal_deliverable(const struct thread *t)
+static sigset_t deliverable(const struct thread *t)
 {
-    return ~(t->blocked & ~UNBLOCKABLE);
+    return (t->pending | t->proc->pending) & ~t->blocked;
 }
 
 bool signal_pending(const struct thread *t)
 {
-    return (t->pending | t->proc->pending) & signal_deliverable(t);
+    return deliverable(t);
 }
 
 bool kill_pending(const struct thread *t)
 {
-    return (t->pending | t->proc->pending) & SIGBIT(SIGKILL);
+    return deliverable(t) & SIGBIT(SIGKILL);
 }
 
-static int lowest(sigset_t set)
+void signal_deliver(struct trapframe *tf)
 {
-    return set ? __builtin_ctzl(set) + 1 : 0;
+    sigset_t set = deliverable(current);
+    if (current->exiting)
+        thread_exit(curproc->group_exit_status);
+    if (set)
+        proc_exit_group(set & SIGBIT(SIGKILL) ? SIGKILL : __builtin_ctzl(set) + 1);
+    if (tf->syscall != ~0UL) { /* it was interrupted, and starts again */
+        tf->a0 = tf->orig_a0;
+        tf->epc -= 4;
+        tf->syscall = ~0UL;
+    }
 }
 
-/*
- * The order within set: SIGKILL, then faults (they belong to the interrupted instruction), then the
- * lowest number.
- */
-int signal_take(struct thread *t, sigset_t set, siginfo_t *info)
+long sys_rt_sigaction(u64 sig, u64 new_addr, u64 old_addr, u64 size)
 {
-    int sig = (t->proc->pending | t->pending) & SIGBIT(SIGKILL) & set ? SIGKILL : 0;
-    if (!sig)
-        sig = lowest(t->pending & set & SYNCHRONOUS_SIGNALS);
-    if (!sig)
-        sig = lowest((t->pending | t->proc->pending) & set);
-    if (!sig)
-        return 0;
-    bool is_own = t->pending & SIGBIT(sig);
-    if (!siginfo_take(t->proc, is_own ? &t->sigqueue : &t->proc->sigqueue, sig, info))
-        *(is_own ? &t->pending : &t->proc->pending) &= ~SIGBIT(sig);
-    return sig;
+    struct k_sigaction new, old;
+    if (size != sizeof(sigset_t) || sig < 1 || sig > NSIG)
+        return -EINVAL;
+    if (new_addr && SIGBIT(sig) & UNBLOCKABLE)
+        return -EINVAL;
+    if (new_addr && copyin(&new, new_addr, sizeof(new)))
+        return -EFAULT;
+    if (new_addr && new.handler != SIG_DFL &&new.handler != SIG_IGN)
+        return -ENOSYS;
+    spin_lock(&proc_lock);
+    struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
+    old = *a;
+    if (new_addr)
+        *a = new;
+    if (ignored(curproc, (int)sig)) {
+        curproc->pending &= ~SIGBIT(sig);
+        current->pending &= ~SIGBIT(sig);
+    }
+    spin_unlock(&proc_lock);
+    return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;
 }
+
+long sys_rt_sigprocmask(u64 how, u64 set_addr, u64 old_addr, u64 size)
+{
+    sigset_t set, old = current->blocked;
+    if (size != sizeof(sigset_t) || (set_addr && how > SIG_SETMASK))
+        return -EINVAL;
+    if (set_addr && get_user(set, set_addr))
+        return -EFAULT;
+    if (set_addr) {
+        sigset_t mask = how == SIG_BLOCK ? old | set : how == SIG_UNBLOCK ? old & ~set : set;
+        current->blocked = mask & ~UNBLOCKABLE;
+    }
+    return old_addr ? put_user(old_addr, old) : 0;
+}
+
+long sys_kill(u64 pid, u64 sig)
+{
+    if (sig > NSIG)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct proc *p = proc_find((int)pid);
+    if (p && sig)
+        signal_send_proc_locked(p, (int)sig, NULL);
+    spin_unlock(&proc_lock);
+    return p ? 0 : -ESRCH;
+}
+
+long sys_tgkill(u64 tgid, u64 tid, u64 sig)
+{
+    if ((int)tgid <= 0 || (int)tid <= 0 || sig > NSIG)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct thread *t = thread_find((int)tid);
+    bool found = t && t->proc->pid == (int)tgid;
+    if (found && sig)
+        send_to_thread_locked(t, (int)sig);
+    spin_unlock(&proc_lock);
+    return found ? 0 : -ESRCH;
+}
+
+#endif

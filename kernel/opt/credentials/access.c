@@ -4,7 +4,7 @@
 #include "abi/fcntl.h"
 #include "fs/open.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 
 bool in_group(u32 gid)
 {

@@ -6,7 +6,7 @@
 #include "memlayout.h"
 #include "opt/altstack/altstack.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "riscv.h"
 #include "syscall.h"
 #include "opt/altstack/flags.h"

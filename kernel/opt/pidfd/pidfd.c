@@ -9,7 +9,7 @@
 #include "klib.h"
 #include "poll.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "syscall.h"
 #include "vm.h"
 #include "opt/pidfd/pidfd.h"

@@ -2,7 +2,7 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 
 void signal_flush(struct list *queue)
 {

@@ -11,6 +11,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
+#include "opt/signals/signals.h"
 #include "opt/sigwait/sigwait.h"
 #include "poll.h"
 #include "proc.h"

@@ -4,7 +4,7 @@
 #include "klib.h"
 #include "opt/sigwait/sigwait.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "syscall.h"
 #include "vm.h"
 

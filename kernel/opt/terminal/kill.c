@@ -4,7 +4,7 @@
 #include "opt/terminal/tty.h"
 #include "proc.h"
 #include "proc/each.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 
 struct pgrp_send {
     int pgid, sig, found;

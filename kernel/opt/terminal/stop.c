@@ -2,7 +2,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 
 #define STOP_SET (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 

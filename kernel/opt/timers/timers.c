@@ -16,7 +16,7 @@
 #include "opt/cpuclock/cpuclock.h"
 #include "period.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -4,7 +4,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "syscall.h"
 #include "vm.h"
 

@@ -5,7 +5,7 @@
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/signals/signals.h"
 #include "syscall.h"
 
 /* No handler runs, so an interrupted call starts again. */
