@@ -9,7 +9,6 @@
 #define CLONE_VFORK          0x00004000
 #define CLONE_PARENT         0x00008000
 #define CLONE_THREAD         0x00010000
-#define CLONE_SYSVSEM        0x00040000
 #define CLONE_SETTLS         0x00080000
 #define CLONE_PARENT_SETTID  0x00100000
 #define CLONE_CHILD_CLEARTID 0x00200000
@@ -41,9 +40,6 @@
 #define TIMER_ABSTIME            1
 
 #define RLIMIT_FSIZE  1
-#define RLIMIT_DATA   2
-#define RLIMIT_STACK  3
-#define RLIMIT_NPROC  6
 #define RLIMIT_NOFILE 7
 #define RLIMIT_AS     9
 #define RLIM_INFINITY (~0UL)

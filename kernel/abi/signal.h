@@ -1,39 +1,24 @@
 /* Signals as Linux/riscv64 programs see them. */
 #pragma once
 
-#define SIGHUP    1
-#define SIGINT    2
-#define SIGQUIT   3
-#define SIGILL    4
-#define SIGTRAP   5
-#define SIGABRT   6
-#define SIGBUS    7
-#define SIGFPE    8
-#define SIGKILL   9
-#define SIGUSR1   10
-#define SIGSEGV   11
-#define SIGUSR2   12
-#define SIGPIPE   13
-#define SIGALRM   14
-#define SIGTERM   15
-#define SIGSTKFLT 16
-#define SIGCHLD   17
-#define SIGCONT   18
-#define SIGSTOP   19
-#define SIGTSTP   20
-#define SIGTTIN   21
-#define SIGTTOU   22
-#define SIGURG    23
-#define SIGXCPU   24
-#define SIGXFSZ   25
-#define SIGVTALRM 26
-#define SIGPROF   27
-#define SIGWINCH  28
-#define SIGIO     29
-#define SIGPWR    30
-#define SIGSYS    31
-#define SIGRTMIN  32
-#define NSIG      64
+/* opt/signals/numbers.h has those that only options send or name. */
+#define SIGILL   4
+#define SIGTRAP  5
+#define SIGBUS   7
+#define SIGFPE   8
+#define SIGKILL  9
+#define SIGSEGV  11
+#define SIGPIPE  13
+#define SIGCHLD  17
+#define SIGCONT  18
+#define SIGSTOP  19
+#define SIGTSTP  20
+#define SIGTTIN  21
+#define SIGTTOU  22
+#define SIGURG   23
+#define SIGXFSZ  25
+#define SIGWINCH 28
+#define NSIG     64
 
 #define SIG_DFL 0UL
 #define SIG_IGN 1UL
@@ -42,13 +27,10 @@
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
 
-#define SA_NOCLDSTOP 0x00000001UL
 #define SA_NOCLDWAIT 0x00000002UL
 
 /* si_code; opt/siginfo has the others */
-#define SI_USER     0
 #define SI_KERNEL   0x80
-#define SI_TKILL    (-6)
 #define ILL_ILLOPC  1
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2

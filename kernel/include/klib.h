@@ -63,7 +63,6 @@ u64 strtou64(const char *s, const char **end, int base);
 /* Kernel command line: value of "key=value", "" for a bare "key", NULL when absent. */
 const char *cmdline_get(const char *key, char *buf, size_t size);
 u64 cmdline_get_u64(const char *key, u64 fallback);
-bool cmdline_flag(const char *key);
 /* The whole command line, with the arguments of init after " -- ". */
 extern const char *cmdline;
 

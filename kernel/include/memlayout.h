@@ -40,7 +40,6 @@
 #define USER_STACK_TOP  (USER_TOP - 16 * PAGE_SIZE)
 #define USER_STACK_MAX  (UL(8) << 20)
 #define USER_MMAP_TOP   (USER_STACK_TOP - USER_STACK_MAX - (UL(1) << 20))
-#define USER_PIE_BASE   UL(0x1000000000)
 
 /*
  * A kernel stack fills the upper half of a naturally aligned slot of twice its size; the lower half

@@ -43,12 +43,6 @@ enum thread_state {
     THREAD_DEAD,
 };
 
-#define HELD_MAX 16
-struct held_lock {
-    const void *lock;
-    u32 class;
-};
-
 struct thread {
     /* Offsets known to assembly. */
     u64 kernel_sp;      /*   0: top of the kernel stack, below the frame of user mode */
@@ -86,15 +80,12 @@ struct thread {
     u64 sigwait_set;
 
     /* user-visible thread attributes */
-    va_t clear_tid; /* set_tid_address, CLONE_CHILD_CLEARTID */
-    va_t set_tid;   /* CLONE_CHILD_SETTID: stored by the child itself at its start */
-    va_t robust_list;
-    u64 robust_len;
+    va_t clear_tid;       /* set_tid_address, CLONE_CHILD_CLEARTID */
+    va_t set_tid;         /* CLONE_CHILD_SETTID: stored by the child itself at its start */
     struct cpu *fp_cpu;   /* its registers hold fp while its fp_owner is this thread */
     u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
-    struct list futex_link;
-    bool exiting;        /* kill or exit_group asks it to exit */
-#include "config.thread" /* fields of options: thread.def (CONFIG_THREAD_FIELDS names them) */
+    bool exiting;         /* kill or exit_group asks it to exit */
+#include "config.thread"  /* fields of options: thread.def (CONFIG_THREAD_FIELDS names them) */
 };
 
 /* opt/kqueue: observers of a process hear of its events. */
@@ -163,14 +154,10 @@ struct cpu {
     volatile bool need_resched;
     volatile u32 ipi_pending;
     volatile bool online;
-    struct vm *vm; /* whose table is in satp */
-    struct list softirqs;
-    bool in_softirq;
+    struct vm *vm;           /* whose table is in satp */
     u64 next_timer;          /* earliest timeout this hart is responsible for; ~0 = none */
     u64 slice_timer;         /* end of the running thread's slice while others wait; ~0 = none */
     struct thread *fp_owner; /* whose floating-point registers are in the hart */
-    struct held_lock held[HELD_MAX]; /* spinlocks, for LOCKDEBUG */
-    int nheld;
 };
 
 register struct thread *current_thread __asm__("tp");
@@ -190,12 +177,11 @@ extern struct proc *init_proc;    /* pid 1 */
 void sched_boot(u64 hartid); /* turns the boot context into cpus[0]'s idle thread */
 struct thread *sched_make_idle(struct cpu *cpu);
 void schedule(void); /* give up the hart; current->state says how long */
-void sched_yield(void);
 /* For long loops of the kernel, which is never preempted: lets waiting threads run. May sleep. */
 static inline void sched_relax(void)
 {
     if (unlikely(this_cpu()->need_resched))
-        sched_yield();
+        schedule();
 }
 #define SLICE_TICKS (TICKS_PER_SEC / 100)
 /* Ticks, by its nice value. */
@@ -210,10 +196,9 @@ OPTIONAL(CONFIG_CPUCLOCK, void, account_syscall, (bool enters))
 OPTIONAL(CONFIG_CPUCLOCK, void, account_exit, (struct proc *p, const struct thread *t))
 void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
-/* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */
-void thread_wake_signal(struct thread *t);
-void thread_continue(struct thread *t); /* SIGCONT, SIGKILL: also stopped ones */
-void sched_start(struct thread *t);     /* first time on the run queue */
+void thread_wake_from(struct thread *t, u32 states); /* if its state is in the set */
+void thread_continue(struct thread *t);              /* SIGCONT, SIGKILL: also stopped ones */
+void sched_start(struct thread *t);                  /* first time on the run queue */
 void sched_set_affinity(struct thread *t, u64 harts);
 void sched_kick(struct thread *t); /* if it runs on another hart, makes it test its flags soon */
 void thread_main(struct thread *prev);

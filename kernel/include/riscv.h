@@ -56,41 +56,16 @@
 #define PA_PTE(pa)            (((u64)(pa) >> 12) << 10)
 #define SV39_INDEX(va, level) (((u64)(va) >> (12 + 9 * (level))) & 511)
 
-#define CSR_ACCESSORS(csr)                                                                         \
-    static inline u64 csr_read_##csr(void)                                                         \
-    {                                                                                              \
-        u64 x;                                                                                     \
-        __asm__ volatile("csrr %0, " #csr : "=r"(x)::"memory");                                    \
-        return x;                                                                                  \
-    }                                                                                              \
-    static inline void csr_write_##csr(u64 x)                                                      \
-    {                                                                                              \
-        __asm__ volatile("csrw " #csr ", %0" ::"r"(x) : "memory");                                 \
-    }                                                                                              \
-    static inline u64 csr_set_##csr(u64 bits)                                                      \
-    {                                                                                              \
-        u64 old;                                                                                   \
-        __asm__ volatile("csrrs %0, " #csr ", %1" : "=r"(old) : "r"(bits) : "memory");             \
-        return old;                                                                                \
-    }                                                                                              \
-    static inline u64 csr_clear_##csr(u64 bits)                                                    \
-    {                                                                                              \
-        u64 old;                                                                                   \
-        __asm__ volatile("csrrc %0, " #csr ", %1" : "=r"(old) : "r"(bits) : "memory");             \
-        return old;                                                                                \
-    }
-
-CSR_ACCESSORS(sstatus)    /* supervisor status */
-CSR_ACCESSORS(senvcfg)    /* supervisor environment configuration: features of U-mode */
-CSR_ACCESSORS(sie)        /* supervisor interrupt enable */
-CSR_ACCESSORS(sip)        /* supervisor interrupt pending */
-CSR_ACCESSORS(stvec)      /* supervisor trap vector base address */
-CSR_ACCESSORS(sscratch)   /* supervisor scratch: current thread in U-mode, 0 in S-mode */
-CSR_ACCESSORS(sepc)       /* supervisor exception program counter */
-CSR_ACCESSORS(scause)     /* supervisor cause */
-CSR_ACCESSORS(stval)      /* supervisor trap value */
-CSR_ACCESSORS(scounteren) /* which counters U-mode may read: bit 0 cycle, 1 time, 2 instret */
-CSR_ACCESSORS(satp)       /* supervisor address translation and protection */
+/* Control and status registers, by name. */
+#define csr_read(csr)                                                                              \
+    ({                                                                                             \
+        u64 csr_value;                                                                             \
+        __asm__ volatile("csrr %0, " #csr : "=r"(csr_value)::"memory");                            \
+        csr_value;                                                                                 \
+    })
+#define csr_write(csr, x)    __asm__ volatile("csrw " #csr ", %0" ::"r"(x) : "memory")
+#define csr_set(csr, bits)   __asm__ volatile("csrs " #csr ", %0" ::"r"(bits) : "memory")
+#define csr_clear(csr, bits) __asm__ volatile("csrc " #csr ", %0" ::"r"(bits) : "memory")
 
 /* Real-time counter, in timebase ticks (10 MHz on this board). */
 static inline u64 read_time(void)
@@ -112,7 +87,7 @@ static inline void irq_disable(void)
 
 static inline bool irq_enabled(void)
 {
-    return csr_read_sstatus() & SSTATUS_SIE;
+    return csr_read(sstatus) & SSTATUS_SIE;
 }
 
 static inline void wfi(void)

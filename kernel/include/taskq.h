@@ -15,9 +15,7 @@
  */
 struct work_origin {
     u64 proc_id;     /* struct proc id; 0 = the kernel itself */
-    u64 thread_id;   /* struct thread id */
     u64 kcov_handle; /* linux: common handle of the thread that scheduled the work */
-    int pid, tid;
 };
 
 struct taskq;

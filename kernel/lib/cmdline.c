@@ -41,9 +41,3 @@ u64 cmdline_get_u64(const char *key, u64 fallback)
     char value[32];
     return cmdline_get(key, value, sizeof(value)) ? strtou64(value, NULL, 0) : fallback;
 }
-
-bool cmdline_flag(const char *key)
-{
-    char value[2];
-    return cmdline_get(key, value, sizeof(value)) != NULL;
-}

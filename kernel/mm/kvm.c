@@ -88,7 +88,7 @@ void kvm_init(void)
     map_first_ram(root);
     root[SV39_INDEX(VMAP_BASE, 2)] = PA_PTE(new_table()) | PTE_V;
     kernel_root_satp = MAKE_SATP(kernel_root);
-    csr_write_satp(kernel_root_satp);
+    csr_write(satp, kernel_root_satp);
     sfence_vma_all();
 }
 

@@ -149,7 +149,7 @@ void vm_activate(struct vm *vm)
         return;
     if (vm)
         atomic_or(&vm->harts, 1u << cpu->index);
-    csr_write_satp(MAKE_SATP(vm ? vm->root : kernel_root));
+    csr_write(satp, MAKE_SATP(vm ? vm->root : kernel_root));
     sfence_vma_all();
     if (cpu->vm)
         atomic_and(&cpu->vm->harts, ~(1u << cpu->index));

@@ -70,9 +70,6 @@ OPTIONAL(CONFIG_FUTEX_OPS, void, futex_exit_robust, (struct thread *t))
 
 /* times.c */
 #define NS_PER_SEC 1000000000L
-struct timeval64 {
-    i64 sec, usec;
-};
 struct timespec {
     i64 sec, nsec;
 };
@@ -90,8 +87,6 @@ OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_sleep, (int id, u64 ns, bool absolute,
 OPTIONAL(CONFIG_ITIMER, void, itimer_stop, (struct proc *p))
 /* At exec and exit; may sleep. */
 OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timers_delete, (struct proc *p))
-/* Locked; by opt/siginfo. */
-OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timer_delivered, (struct proc *p, siginfo_t *info))
 bool clock_is_real_time(int clock); /* false: a clock of CPU time, or no clock */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

@@ -36,7 +36,6 @@ static void init_idle(struct thread *t, struct cpu *cpu)
     list_init(&t->in_all);
     cpu->idle = cpu->running = t;
     cpu->next_timer = cpu->slice_timer = ~0UL;
-    list_init(&cpu->softirqs);
 }
 
 void sched_boot(u64 hartid)
@@ -179,11 +178,6 @@ void schedule(void)
     kcov_sched_leave();
 }
 
-void sched_yield(void)
-{
-    schedule();
-}
-
 void sched_tick(void)
 {
     struct cpu *cpu = this_cpu();
@@ -193,7 +187,7 @@ void sched_tick(void)
     cpu->need_resched = true;
 }
 
-static void wake_from(struct thread *t, u32 states)
+void thread_wake_from(struct thread *t, u32 states)
 {
     spin_lock(&sched_lock);
     if (1u << t->state & states) {
@@ -206,17 +200,12 @@ static void wake_from(struct thread *t, u32 states)
 
 void thread_wake(struct thread *t)
 {
-    wake_from(t, 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_SLEEPING | 1u << THREAD_KILLABLE);
-}
-
-void thread_wake_signal(struct thread *t)
-{
-    wake_from(t, 1u << THREAD_INTERRUPTIBLE);
+    thread_wake_from(t, 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_SLEEPING | 1u << THREAD_KILLABLE);
 }
 
 void thread_continue(struct thread *t)
 {
-    wake_from(t, 1u << THREAD_STOPPED | 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_KILLABLE);
+    thread_wake_from(t, 1u << THREAD_STOPPED | 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_KILLABLE);
 }
 
 void sched_start(struct thread *t)

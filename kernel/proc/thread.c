@@ -35,7 +35,6 @@ struct thread *thread_alloc(struct proc *p, const char *name)
     list_init(&t->in_proc);
     list_init(&t->in_all);
     list_init(&t->sigqueue);
-    list_init(&t->futex_link);
     strlcpy(t->name, name, sizeof(t->name));
     return t;
 }

@@ -35,9 +35,6 @@ void work_origin_capture(struct work_origin *origin)
     if (current->proc == &kernel_proc)
         return;
     origin->proc_id = current->proc->id;
-    origin->thread_id = current->id;
-    origin->pid = current->proc->pid;
-    origin->tid = current->tid;
     origin->kcov_handle = kcov_common_handle(current);
 }
 

@@ -39,9 +39,9 @@ static const char *const exception_names[16] = {
 
 void trap_init_hart(void)
 {
-    csr_write_stvec((u64)trap_vector);
-    csr_write_sie(SIE_SSIE | SIE_STIE | SIE_SEIE);
-    csr_write_scounteren(7); /* programs may use rdtime, rdcycle and rdinstret, as on Linux */
+    csr_write(stvec, (u64)trap_vector);
+    csr_write(sie, SIE_SSIE | SIE_STIE | SIE_SEIE);
+    csr_write(scounteren, 7); /* programs may use rdtime, rdcycle and rdinstret, as on Linux */
     isa_init_hart();
 }
 
@@ -53,7 +53,7 @@ static void interrupt_handle(u64 cause)
         timeout_run(); /* programs the timer again */
         break;
     case IRQ_S_SOFT:
-        csr_clear_sip(SIE_SSIE);
+        csr_clear(sip, SIE_SSIE);
         ipi_handle();
         break;
     case IRQ_S_EXTERNAL:

@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "boot.h"
 #include "klib.h"
+#include "opt/bootinfo/flag.h"
 #include "proc.h"
 #include "riscv.h"
 

@@ -1,4 +1,5 @@
 /* brk.c: the heap behind the program. */
+#include "opt/limits/numbers.h"
 #include "abi/sched.h"
 #include "klib.h"
 #include "mm/internal.h"

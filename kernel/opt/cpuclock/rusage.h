@@ -1,5 +1,6 @@
 /* rusage.h: struct rusage, as getrusage() and wait4() give it. */
 #pragma once
+#include "opt/cpuclock/timeval.h"
 
 #include "proc/internal.h"
 

@@ -77,7 +77,7 @@ static void reset_thread(u64 entry, va_t sp)
     fp_first();
     irq_pop_off();
     current->clear_tid = 0;
-    current->robust_list = 0;
+    robust_forget(current);
     altstack_disable(current);
 }
 

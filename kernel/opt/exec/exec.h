@@ -20,7 +20,8 @@
 #define AT_SECURE 23
 #define AT_EXECFN 31
 
-#define ET_DYN 3
+#define ET_DYN        3
+#define USER_PIE_BASE 0x1000000000UL
 
 #define ARG_BYTES_MAX (128UL << 10)
 #define ARGS_MAX      4096
@@ -64,6 +65,8 @@ struct exec_spares { /* memory for private copies of what CLONE_FILES and CLONE_
 OPTIONAL(CONFIG_EXEC, int, exec_prepare, (struct proc *p, struct exec_spares *mine), 0)
 OPTIONAL(CONFIG_EXEC, void, exec_give_up, (struct exec_spares *mine))
 OPTIONAL(CONFIG_EXEC, void, exec_leave_old, (struct proc *p, struct exec_spares *mine))
+/* opt/futexops: its robust mutexes are gone. */
+OPTIONAL(CONFIG_FUTEX_OPS, void, robust_forget, (struct thread *t))
 long exec_user(const char *path, va_t argv, va_t envp);
 /* opt/scripts */
 /* Reads the name of the dynamic loader. */

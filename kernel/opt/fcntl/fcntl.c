@@ -1,4 +1,5 @@
 /* fcntl.c: fcntl(2). */
+#include "opt/signals/numbers.h"
 #include "abi/errno.h"
 #include "opt/filelock/fcntl.h"
 #include "opt/memfd/seals.h"

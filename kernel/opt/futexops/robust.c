@@ -4,6 +4,7 @@
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/exec/exec.h"
 #include "opt/futexops/futexops.h"
 
 #define ROBUST_LIMIT 2048
@@ -44,12 +45,16 @@ void futex_exit_robust(struct thread *t)
     t->robust_list = 0;
 }
 
+void robust_forget(struct thread *t)
+{
+    t->robust_list = 0;
+}
+
 long sys_set_robust_list(u64 head, u64 len)
 {
     if (len != sizeof(struct robust_head))
         return -EINVAL;
     current->robust_list = head;
-    current->robust_len = len;
     return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "boot.h"
 #include "klib.h"
+#include "opt/bootinfo/flag.h"
 #include "proc.h"
 #include "proc/each.h"
 #include "riscv.h"

@@ -42,5 +42,5 @@ const char *isa_string(void)
 void isa_init_hart(void)
 {
     if (isa_has("zicboz"))
-        csr_set_senvcfg(SENVCFG_CBZE);
+        csr_set(senvcfg, SENVCFG_CBZE);
 }

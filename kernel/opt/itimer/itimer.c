@@ -2,12 +2,14 @@
  * Interval timers: setitimer(2). ITIMER_REAL counts time; ITIMER_VIRTUAL counts the user time and
  * ITIMER_PROF the whole CPU time of the process, whose clocks are polled (cpuclock.c).
  */
+#include "opt/signals/numbers.h"
 #include "abi/errno.h"
 #include "klib.h"
 #include "opt/cpuclock/cpuclock.h"
 #include "opt/cpuclock/rusage.h"
 #include "period.h"
 #include "proc.h"
+#include "opt/cpuclock/timeval.h"
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"

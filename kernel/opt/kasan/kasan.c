@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "opt/kasan/kasan.h"
 #include "klib.h"
+#include "opt/bootinfo/flag.h"
 #include "lock.h"
 #include "memlayout.h"
 #include "proc.h"

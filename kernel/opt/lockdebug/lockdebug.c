@@ -11,6 +11,7 @@
 #include "boot.h"
 #include "file.h"
 #include "klib.h"
+#include "opt/bootinfo/flag.h"
 #include "lock.h"
 #include "proc.h"
 
@@ -72,6 +73,12 @@ static void check_pair(u32 held, u32 wanted)
     }
 }
 
+/* Of each hart. */
+static struct spinlocks {
+    struct held_lock held[16];
+    int nheld;
+} spinlocks[MAX_HARTS];
+
 void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool sleeps)
 {
     if (panicking)
@@ -80,14 +87,15 @@ void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool slee
     if (!*class)
         *class = find_class(name);
     struct cpu *cpu = this_cpu();
+    struct spinlocks *hart = &spinlocks[cpu->index];
     struct thread *t = current;
-    struct held_lock *stack = sleeps ? t->held : cpu->held;
-    int *n = sleeps ? &t->nheld : &cpu->nheld;
+    struct held_lock *stack = sleeps ? t->held : hart->held;
+    int *n = sleeps ? &t->nheld : &hart->nheld;
     for (int i = 0; i < t->nheld && !cpu->intr_depth; i++)
         check_pair(t->held[i].class, *class);
-    for (int i = 0; i < cpu->nheld; i++)
-        check_pair(cpu->held[i].class, *class);
-    if (*n < HELD_MAX)
+    for (int i = 0; i < hart->nheld; i++)
+        check_pair(hart->held[i].class, *class);
+    if (*n < (int)ARRAY_LEN(hart->held))
         stack[(*n)++] = (struct held_lock){lock, *class};
     irq_pop_off();
 }
@@ -107,7 +115,8 @@ static bool forget(struct held_lock *stack, int *n, const void *lock)
 void lockdebug_release(const void *lock)
 {
     irq_push_off();
-    if (!forget(this_cpu()->held, &this_cpu()->nheld, lock))
+    struct spinlocks *hart = &spinlocks[this_cpu()->index];
+    if (!forget(hart->held, &hart->nheld, lock))
         forget(current->held, &current->nheld, lock);
     irq_pop_off();
 }
@@ -119,10 +128,11 @@ void lockdebug_assert_may_sleep(void)
     const char *why = cpu->noff > 1     ? "with a spinlock held"
                       : cpu->intr_depth ? "in an interrupt"
                                         : NULL;
+    const struct spinlocks *hart = &spinlocks[cpu->index];
     irq_pop_off();
     if (why && !panicking)
         panic("thread %d may sleep %s (%s)", current->tid, why,
-              cpu->nheld ? class_names[cpu->held[cpu->nheld - 1].class] : "interrupts off");
+              hart->nheld ? class_names[hart->held[hart->nheld - 1].class] : "interrupts off");
 }
 
 /* A read gives whole lines, and *pos counts the pairs that it is past. */

@@ -419,7 +419,7 @@ int minfs_iget(struct minfs *fs, u32 ino, struct inode **out)
     *out = err ? NULL : find_in_memory(fs, ino, &leaving);
     while (!err && !*out && leaving) { /* its last writes must reach the disk first */
         mutex_unlock(&fs->lock);
-        sched_yield();
+        schedule();
         mutex_lock(&fs->lock);
         *out = find_in_memory(fs, ino, &leaving);
     }

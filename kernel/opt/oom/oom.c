@@ -65,6 +65,6 @@ bool oom_kill(void)
         return false;
     if (!c.is_dying)
         kill_chosen(&c);
-    sched_yield();
+    schedule();
     return true;
 }

@@ -15,6 +15,7 @@
  * Not modelled: EXTPROC, the master's own termios and flow control (all its terminal ioctls act on
  * the slave), TIOCSTI on the master.
  */
+#include "opt/signals/numbers.h"
 #include "abi/errno.h"
 #include "opt/poll/wait.h"
 #include "abi/signal.h"

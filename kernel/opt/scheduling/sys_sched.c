@@ -11,7 +11,7 @@
 
 long sys_sched_yield(void)
 {
-    sched_yield();
+    schedule();
     return 0;
 }
 

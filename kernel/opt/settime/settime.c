@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "proc.h"
+#include "opt/cpuclock/timeval.h"
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"

@@ -24,7 +24,7 @@ static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo
 
 static void poke(struct thread *t)
 {
-    thread_wake_signal(t);
+    thread_wake_from(t, 1u << THREAD_INTERRUPTIBLE);
     sched_kick(t);
 }
 

@@ -1,5 +1,6 @@
 /* signals.h: what the options about signals share. Locked functions need proc_lock. */
 #pragma once
+#include "opt/signals/numbers.h"
 #include "proc/internal.h"
 
 #define IGNORED_BY_DEFAULT (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
@@ -64,3 +65,6 @@ static inline void signal_side_effects(struct proc *p, int sig)
             thread_continue(t);
 }
 #endif
+/* opt/timers */
+/* Locked; by opt/siginfo. */
+OPTIONAL(CONFIG_POSIX_TIMERS, void, posix_timer_delivered, (struct proc *p, siginfo_t *info))

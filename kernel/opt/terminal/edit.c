@@ -1,4 +1,5 @@
 /* edit.c: the keys that edit a line, send a signal, or stop and start output (termios(3)). */
+#include "opt/signals/numbers.h"
 #include "opt/terminal/termios.h"
 #include "abi/signal.h"
 #include "klib.h"

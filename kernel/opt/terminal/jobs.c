@@ -5,6 +5,7 @@
  *
  * Not modelled: orphaned process groups, whose background access fails with EIO on Linux.
  */
+#include "opt/signals/numbers.h"
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "boot.h"

@@ -34,7 +34,7 @@ void stop_process(int sig)
         notify_stop(p, sig);
         list_for_each(t, &p->threads, struct thread, in_proc)
             if (t != current) {
-                thread_wake_signal(t);
+                thread_wake_from(t, 1u << THREAD_INTERRUPTIBLE);
                 sched_kick(t);
             }
     }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "opt/signals/numbers.h"
 #include "types.h"
 #include "lock.h"
 #include "serial.h"

@@ -6,6 +6,7 @@
  * instructions.
  */
 #include "klib.h"
+#include "opt/bootinfo/flag.h"
 #include "proc.h"
 
 struct location {
