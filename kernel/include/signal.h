@@ -1,6 +1,6 @@
 /*
  * Signals, kernel side. Dispositions are per process, masks per thread; delivery happens on the way
- * to user mode (proc/signal_deliver.c).
+ * to user mode.
  */
 #pragma once
 #include "types.h"
