@@ -130,8 +130,12 @@ int ksnprintf(char *buf, size_t size, const char *fmt, ...)
 void kvprintf(const char *fmt, va_list ap)
 {
     char line[512];
-    int n = kvsnprintf(line, sizeof(line), fmt, ap);
-    console_write(line, MIN((size_t)n, sizeof(line) - 1));
+    size_t n = (size_t)kvsnprintf(line, sizeof(line), fmt, ap);
+    if (n >= sizeof(line)) {
+        n = sizeof(line) - 1;
+        memcpy(line + n - 4, "...\n", 4);
+    }
+    console_write(line, n);
 }
 
 void kprintf(const char *fmt, ...)
