@@ -5,20 +5,15 @@
 #define CLONE_FS             0x00000200
 #define CLONE_FILES          0x00000400
 #define CLONE_SIGHAND        0x00000800
-#define CLONE_PIDFD          0x00001000
 #define CLONE_VFORK          0x00004000
-#define CLONE_PARENT         0x00008000
 #define CLONE_THREAD         0x00010000
+#define CLONE_SYSVSEM        0x00040000
 #define CLONE_SETTLS         0x00080000
 #define CLONE_PARENT_SETTID  0x00100000
 #define CLONE_CHILD_CLEARTID 0x00200000
 #define CLONE_DETACHED       0x00400000
 #define CLONE_CHILD_SETTID   0x01000000
 #define CLONE_CSIGNAL        0x000000ff
-#define CLONE_NAMESPACES                                                                           \
-    0x7e020000 /* CLONE_NEWNS, ..CGROUP, ..UTS, ..IPC, ..USER, ..PID, ..NET                        \
-                */
-#define CLONE_CLEAR_SIGHAND 0x100000000UL /* clone3 only */
 
 #define WNOHANG   1
 #define WUNTRACED 2

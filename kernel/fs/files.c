@@ -56,12 +56,6 @@ struct files *files_spare(const struct files *like)
     return table_alloc(atomic_load(&like->cap));
 }
 
-struct files *files_share(struct files *t)
-{
-    atomic_add(&t->refs, 1);
-    return t;
-}
-
 bool files_fill(struct files *t, struct files *from)
 {
     bool ok;

@@ -135,9 +135,8 @@ struct file *file_on_inode(struct inode *inode, const char *name, const struct f
 struct files;
 
 struct files *files_new(void);
-struct files *files_share(struct files *files); /* CLONE_FILES: one more reference */
-struct files *files_copy(struct files *files);  /* fork: same open files; 0 when memory is out */
-void files_put(struct files *files);            /* exit: the last reference closes everything */
+struct files *files_copy(struct files *files); /* fork: same open files; 0 when memory is out */
+void files_put(struct files *files);           /* exit: the last reference closes everything */
 /* An empty table with as many slots, for files_unshare(); 0 when memory is out. */
 struct files *files_spare(const struct files *like);
 

@@ -1,11 +1,9 @@
 /*
- * clone(2) in all its forms: fork, vfork and threads. Flags name the parts to share; the rest is
- * copied; address spaces copy on write.
+ * fork.c: fork(2) and threads, in a kernel without the option CLONE. A thread shares everything
+ * with its process, a child has a copy of everything; address spaces copy on write.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
-#include "alloc.h"
-#include "bugs.h"
 #include "file.h"
 #include "klib.h"
 #include "proc.h"
@@ -13,77 +11,49 @@
 #include "syscall.h"
 #include "vm.h"
 
-/* Fills in a new process; on failure the caller frees the parts that were made (abandon). */
-static int copy_process(struct proc *child, struct proc *parent, u64 flags)
+#ifndef CONFIG_CLONE
+
+#define SHARED (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND)
+#define KNOWN                                                                                      \
+    (CLONE_CSIGNAL | SHARED | CLONE_VFORK | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |          \
+     CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_DETACHED | CLONE_CHILD_SETTID)
+
+static int copy_process(struct proc *child, const struct proc *parent)
 {
     memcpy(child->comm, parent->comm, sizeof(child->comm));
-    /* A sibling has its creator's exit signal; a number above NSIG means that none is sent. */
-    child->exit_signal = flags & CLONE_PARENT ? parent->exit_signal : (int)(flags & CLONE_CSIGNAL);
-    if (child->exit_signal > NSIG)
-        child->exit_signal = 0;
-    child->exe = BUG(fork_exe_file) ? parent->exe : parent->exe ? file_get(parent->exe) : NULL;
-    child->sigacts =
-        flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts) : sigacts_copy(parent->sigacts);
-    BUG_NOTE(fork_exe_file, !child->sigacts);
-    if (!child->sigacts)
-        return -ENOMEM;
-    if (flags & CLONE_CLEAR_SIGHAND)
-        sigacts_exec(child, NULL);
-    if (flags & CLONE_VM)
-        vm_get(child->vm = parent->vm);
-    else if (!(child->vm = vm_clone(parent->vm))) {
-        BUG_NOTE(fork_exe_file, 1);
-        return -ENOMEM;
-    }
-    if (BUG(fork_exe_file) && child->exe)
-        file_get(child->exe);
-    child->fs = flags & CLONE_FS ? fsctx_share(parent->fs) : fsctx_copy(parent->fs);
-    child->files = flags & CLONE_FILES ? files_share(parent->files) : files_copy(parent->files);
-    return child->fs && child->files ? 0 : -ENOMEM;
+    child->exe = file_get(parent->exe);
+    child->sigacts = sigacts_copy(parent->sigacts);
+    child->vm = vm_clone(parent->vm);
+    child->fs = fsctx_copy(parent->fs);
+    child->files = files_copy(parent->files);
+    return child->sigacts && child->vm && child->fs && child->files ? 0 : -ENOMEM;
 }
 
-static void copy_thread(struct thread *child, const struct clone_request *rq)
+static void copy_thread(struct thread *child, u64 flags, u64 stack, u64 tls, u64 child_tid)
 {
     fp_sync();
     child->fp = current->fp;
     *child->tf = *current->tf;
     child->tf->a0 = 0;
     child->tf->syscall = ~0UL;
-    if (rq->stack)
-        child->tf->sp = rq->stack;
-    if (rq->flags & CLONE_SETTLS)
-        child->tf->tp = rq->tls;
+    if (stack)
+        child->tf->sp = stack;
+    if (flags & CLONE_SETTLS)
+        child->tf->tp = tls;
     child->blocked = current->blocked;
     child->allowed_harts = current->allowed_harts;
-    sched_inherit(child, current);
-    altstack_copy(child, rq->flags);
-    if (rq->flags & CLONE_CHILD_CLEARTID)
-        child->clear_tid = rq->child_tid;
-}
-
-static int check_flags(u64 flags)
-{
-    if (flags & CLONE_THREAD && !(flags & CLONE_SIGHAND))
-        return -EINVAL;
-    if (flags & CLONE_SIGHAND && !(flags & CLONE_VM))
-        return -EINVAL;
-    if (flags & CLONE_PARENT && curproc == init_proc)
-        return -EINVAL; /* init has no siblings */
-    if (flags & CLONE_NAMESPACES)
-        return -EINVAL; /* like a Linux that is built without namespaces */
-    if (flags & CLONE_PIDFD && flags & (CLONE_THREAD | CLONE_DETACHED))
-        return -EINVAL;
-    if (flags & CLONE_CLEAR_SIGHAND && flags & CLONE_SIGHAND)
-        return -EINVAL;
-    return 0;
+    if (flags & CLONE_CHILD_CLEARTID)
+        child->clear_tid = child_tid;
+    if (flags & CLONE_CHILD_SETTID)
+        child->set_tid = child_tid;
 }
 
 /* Makes the child visible; from here on signals and exits may reach it. */
-static int publish(struct proc *p, struct thread *t, u64 flags)
+static int publish(struct proc *p, struct thread *t)
 {
     struct proc *parent = curproc;
     spin_lock(&proc_lock);
-    if (current->exiting || (p == parent && parent->group_exit) || !rlimit_allows_thread()) {
+    if (current->exiting || (p == parent && parent->group_exit)) {
         spin_unlock(&proc_lock);
         return -EAGAIN;
     }
@@ -95,77 +65,42 @@ static int publish(struct proc *p, struct thread *t, u64 flags)
         for (const struct proc_part *part = __proc_parts_start; part < __proc_parts_end; part++)
             if (part->copy)
                 part->copy(p, parent);
-        proc_link(p, flags & CLONE_PARENT ? parent->parent : parent);
-        proc_tell(parent, PROC_FORKED, p->pid);
+        proc_link(p, parent);
     }
     thread_link(t);
     spin_unlock(&proc_lock);
     return 0;
 }
 
-static void put_tids(const struct clone_request *rq, struct thread *t)
+long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
 {
-    int tid = t->tid;
-    if (rq->flags & CLONE_PARENT_SETTID)
-        put_user(rq->parent_tid, tid);
-    if (!(rq->flags & CLONE_CHILD_SETTID))
-        return;
-    if (rq->flags & CLONE_VM)
-        put_user(rq->child_tid, tid);
-    else
-        t->set_tid = rq->child_tid;
-}
-
-/* Frees the parts of a child whose creation failed. */
-static long abandon(struct proc *p, struct thread *t, long pidfd, long error)
-{
-    if (t)
-        thread_free(t);
-    if (pidfd >= 0)
-        fd_close((int)pidfd);
-    if (p != curproc)
-        proc_discard(p);
-    return error;
-}
-
-long do_clone(const struct clone_request *rq)
-{
-    long error = check_flags(rq->flags), pidfd = -1;
-    if (error)
-        return error;
-    bool new_proc = !(rq->flags & CLONE_THREAD);
-    struct proc *p = new_proc ? proc_alloc() : curproc;
+    bool is_thread = flags & CLONE_THREAD;
+    if (flags & CLONE_VFORK)
+        flags &= ~(u64)CLONE_VM; /* a copy will do */
+    if (flags & ~(u64)KNOWN || (flags & SHARED) != (is_thread ? SHARED : 0))
+        return -EINVAL;
+    struct proc *p = is_thread ? curproc : proc_alloc();
     if (!p)
         return -ENOMEM;
-    error = new_proc ? copy_process(p, curproc, rq->flags) : 0;
+    int error = is_thread ? 0 : copy_process(p, curproc);
     struct thread *t = error ? NULL : thread_alloc(p, current->name);
-    if (!t)
-        return abandon(p, NULL, -1, error ? error : -ENOMEM);
-    copy_thread(t, rq);
-    if (rq->flags & CLONE_PIDFD)
-        error = pidfd = pidfd_begin(p, rq->pidfd);
-    if (error >= 0)
-        error = publish(p, t, rq->flags);
-    if (error)
-        return abandon(p, t, pidfd, error);
+    if (t) {
+        copy_thread(t, flags, stack, tls, child_tid);
+        error = publish(p, t);
+        if (error)
+            thread_free(t);
+    }
+    if (!t || error) {
+        if (!is_thread)
+            proc_discard(p);
+        return error ? error : -ENOMEM;
+    }
     int tid = t->tid;
-    bool vfork = rq->flags & CLONE_VFORK && new_proc;
-    if (vfork)
-        proc_get(p);
-    put_tids(rq, t);
+    if (flags & CLONE_PARENT_SETTID)
+        put_user(parent_tid, tid);
     kcov_thread_start(t, current);
     sched_start(t);
-    if (vfork) {
-        vfork_wait(p);
-        proc_put(p);
-    }
     return tid;
 }
 
-long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
-{
-    struct clone_request rq = {(u32)flags, stack, parent_tid, child_tid, tls, parent_tid};
-    if (flags & CLONE_PIDFD && flags & CLONE_PARENT_SETTID)
-        return -EINVAL; /* both results would go to parent_tid */
-    return do_clone(&rq);
-}
+#endif

@@ -19,47 +19,27 @@ void proc_unlink(struct proc *p);      /* locked */
 void proc_discard(struct proc *p);     /* one that was never linked */
 void proc_kill_others(struct proc *p); /* locked; all threads but the current one */
 
-/* fork.c */
-struct clone_request {
-    u64 flags;
-    va_t stack, parent_tid, child_tid;
-    u64 tls;
-    va_t pidfd; /* with CLONE_PIDFD */
-};
-long do_clone(const struct clone_request *rq);
-
-/* signal.c */
+/* sigacts.c */
 struct sigactions {
     int refs;
     struct k_sigaction act[NSIG];
 };
 struct sigactions *sigacts_new(void);
-struct sigactions *sigacts_share(struct sigactions *s);
 struct sigactions *sigacts_copy(const struct sigactions *s);
 void sigacts_put(struct sigactions *s);
-/*
- * opt/exec: handlers become SIG_DFL; SIG_IGN stays. If the table is shared, its copy in spare
- * replaces it. Takes over spare; NULL will do for a table that is not shared.
- */
-OPTIONAL(CONFIG_EXEC, void, sigacts_exec, (struct proc *p, struct sigactions *spare))
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
 /* opt/siginfo. Without it a signal is pending or not, and no program learns more. Locked. */
 OPTIONAL(CONFIG_SIGINFO, void, signal_flush, (struct list *queue))
 OPTIONAL(CONFIG_SIGINFO, void, siginfo_child, (siginfo_t *info, const struct proc *child))
 /* opt/exec */
-/* Until the child executes a program or exits, or a fatal signal comes. */
-OPTIONAL(CONFIG_EXEC, void, vfork_wait, (struct proc *child))
 /* Lets the parent return from vfork. */
 OPTIONAL(CONFIG_EXEC, void, vfork_release, (struct proc *p))
 /* opt/handlers */
 OPTIONAL(CONFIG_HANDLERS, void, altstack_disable, (struct thread *t))
-OPTIONAL(CONFIG_HANDLERS, void, altstack_copy, (struct thread *child, u64 clone_flags))
 /* opt/system. Locked: the parent of child has ended. */
 OPTIONAL(CONFIG_SYSTEM, void, signal_orphan, (struct proc *child))
 /* opt/pidfd */
 OPTIONAL(CONFIG_PIDFD, void, pidfd_tell_end, (struct proc *p))
-/* A descriptor of p, whose number is stored at to; or -errno. */
-OPTIONAL(CONFIG_PIDFD, long, pidfd_begin, (struct proc *p, va_t to), -EINVAL)
 
 /* opt/futex */
 /* Wakes up to n; their number, or -errno. */

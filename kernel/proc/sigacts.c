@@ -1,4 +1,4 @@
-/* sigacts.c: the table of dispositions, which threads and CLONE_SIGHAND share. */
+/* sigacts.c: the table of dispositions of a process, which CLONE_SIGHAND shares. */
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
@@ -9,12 +9,6 @@ struct sigactions *sigacts_new(void)
     struct sigactions *s = kzalloc(sizeof(*s));
     if (s)
         s->refs = 1;
-    return s;
-}
-
-struct sigactions *sigacts_share(struct sigactions *s)
-{
-    atomic_add(&s->refs, 1);
     return s;
 }
 

@@ -1,7 +1,7 @@
 /* clone3.c: clone3(2): clone(2) with its arguments in a structure that can grow. */
 #include "abi/errno.h"
 #include "abi/sched.h"
-#include "proc/internal.h"
+#include "opt/clone/clone.h"
 #include "syscall.h"
 #include "opt/exec/copyin_struct.h"
 

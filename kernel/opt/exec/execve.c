@@ -10,7 +10,7 @@
 #include "opt/exec/tables.h"
 #include "proc.h"
 #include "opt/exec/exec.h"
-#include "proc/internal.h"
+#include "opt/clone/clone.h"
 #include "syscall.h"
 
 static int add_user_strings(struct exec_strings *s, va_t array, u32 *count)

@@ -4,7 +4,7 @@
 #include "fs/files.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/clone/clone.h"
 
 void files_close_on_exec(struct files *t)
 {

@@ -1,6 +1,6 @@
 /* vfork.c: a parent that waits until its child executes a program or exits. */
 #include "proc.h"
-#include "proc/internal.h"
+#include "opt/clone/clone.h"
 
 void vfork_release(struct proc *p)
 {

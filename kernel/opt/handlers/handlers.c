@@ -6,6 +6,7 @@
 #include "memlayout.h"
 #include "opt/altstack/altstack.h"
 #include "proc.h"
+#include "opt/clone/clone.h"
 #include "opt/signals/signals.h"
 #include "riscv.h"
 #include "syscall.h"

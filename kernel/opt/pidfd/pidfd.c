@@ -9,6 +9,7 @@
 #include "klib.h"
 #include "poll.h"
 #include "proc.h"
+#include "opt/clone/clone.h"
 #include "opt/signals/signals.h"
 #include "syscall.h"
 #include "vm.h"
