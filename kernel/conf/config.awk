@@ -1,6 +1,6 @@
 # Turns the option files of opt/ and configuration files (a personality and fragments) into config.h
 # (kind=h), make variables (kind=mk), or a list of files of the options: their system calls
-# (kind=def), their fields of struct proc (kind=proc) and struct thread (kind=thread).
+# (kind=def), and their fields of structures of the core, such as struct proc (kind=proc).
 #
 # An option file, opt/FOLDER/option:
 #   option NAME [off]        -> CONFIG_NAME 1, unless "off"    make compiles the folder if it is set
@@ -90,8 +90,8 @@ function list_options(    i, j, n, name, words) {
     }
     if (kind == "mk") print "OPTIONS :=" folders "\nPERSONALITY := " who
     list_files("def", "syscalls.def", "SYSCALLS")
-    list_files("proc", "proc.def", "PROC_FIELDS")
-    list_files("thread", "thread.def", "THREAD_FIELDS")
+    n = split("proc thread page", words, " ")
+    for (i = 1; i <= n; i++) list_files(words[i], words[i] ".def", toupper(words[i]) "_FIELDS")
 }
 END {
     if (failed) exit 1

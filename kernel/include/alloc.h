@@ -1,5 +1,5 @@
 /*
- * Kernel memory. Pages come from mm/page.c or the buddy allocator opt/buddy, small objects from
+ * Kernel memory. Pages come from mm/firstfit.c or the buddy allocator opt/buddy, small objects from
  * mm/kmalloc.c or the slabs of opt/slab. Every allocator works in any context, never sleeps, and
  * returns 0 / NULL when memory is short or failure injection strikes.
  */
@@ -15,12 +15,11 @@ enum page_kind { PAGE_RESERVED, PAGE_FREE, PAGE_USED, PAGE_SLAB };
 
 /* One per page of RAM. refs counts each mapping and each owner that keeps the page alive. */
 struct page {
-    struct list link; /* free list of the buddy allocator; owner's use while allocated */
     u32 refs;
     u8 kind;
-    u8 order;      /* of the block that starts here */
-    u16 slab_used; /* PAGE_SLAB: objects in use */
-    void *slab_free;
+    u8 order;          /* of the block that starts here */
+    u16 slab_used;     /* opt/slab: objects in use */
+#include "config.page" /* fields of options: page.def (CONFIG_PAGE_FIELDS names them) */
 };
 
 /* 2^order contiguous pages, refs = 1 on the first; contents undefined. opt/buddy: aligned to their

@@ -9,38 +9,15 @@
 #include "opt/poison/poison.h"
 #include "opt/kasan/kasan.h"
 #include "lock.h"
+#include "mm/page.h"
 
-static struct page *pages;
-static pa_t ram_first, ram_end;
 static struct list free_lists[MAX_ORDER + 1];
 static struct spinlock page_lock = SPINLOCK_INIT("page");
-static size_t free_pages, total_pages;
 
-extern char __kernel_end[];
-
-bool pa_is_ram(pa_t pa)
+void buddy_init(void)
 {
-    return pa >= ram_first && pa < ram_end;
-}
-
-struct page *page_of(pa_t pa)
-{
-    return &pages[(pa - ram_first) >> PAGE_SHIFT];
-}
-
-pa_t page_pa(const struct page *pg)
-{
-    return ram_first + ((pa_t)(pg - pages) << PAGE_SHIFT);
-}
-
-void page_init(pa_t start, pa_t end)
-{
-    pages = (struct page *)ALIGN_UP(__kernel_end, PAGE_SIZE);
-    ram_first = start;
-    ram_end = end;
     for (int i = 0; i <= MAX_ORDER; i++)
         list_init(&free_lists[i]);
-    memset(pages, 0, (end - start) / PAGE_SIZE * sizeof(*pages));
 }
 
 static void free_block(pa_t pa, int order)
@@ -131,14 +108,6 @@ void page_free(pa_t pa, int order)
     spin_unlock(&page_lock);
 }
 
-pa_t page_alloc_zeroed(void)
-{
-    pa_t pa = page_alloc(0);
-    if (pa)
-        memset(pa_to_va(pa), 0, PAGE_SIZE);
-    return pa;
-}
-
 pa_t page_alloc_contig(size_t n)
 {
     int order = 0;
@@ -162,41 +131,4 @@ pa_t page_alloc_contig(size_t n)
     }
     memset(pa_to_va(pa), 0, n * PAGE_SIZE);
     return pa;
-}
-
-void page_put_contig(pa_t pa, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        page_put(pa + i * PAGE_SIZE);
-}
-
-void page_get(pa_t pa)
-{
-    atomic_add(&page_of(pa)->refs, 1);
-}
-
-void page_put(pa_t pa)
-{
-    struct page *pg = page_of(pa);
-    if (pg->refs == 0)
-        panic("page_put: page %lx has no references", pa);
-    if (atomic_sub(&pg->refs, 1) == 0) {
-        pg->refs = 1;
-        page_free(pa, pg->order);
-    }
-}
-
-u32 page_refs(pa_t pa)
-{
-    return atomic_load(&page_of(pa)->refs);
-}
-
-size_t pages_free_count(void)
-{
-    return free_pages;
-}
-
-size_t pages_total_count(void)
-{
-    return total_pages;
 }
