@@ -90,7 +90,7 @@ function list_options(    i, j, n, name, words) {
     }
     if (kind == "mk") print "OPTIONS :=" folders "\nPERSONALITY := " who
     list_files("def", "syscalls.def", "SYSCALLS")
-    n = split("proc thread page", words, " ")
+    n = split("proc thread page inode inode_ops super vm vma tmpfs_node tmpfs_calls tmpfs_ops", words, " ")
     for (i = 1; i <= n; i++) list_files(words[i], words[i] ".def", toupper(words[i]) "_FIELDS")
 }
 END {

@@ -79,7 +79,7 @@ struct inode *tmpfs_inode(struct super *sb, u32 mode)
         return NULL;
     }
     node->next_number = 2;
-    inode->seals = seals_of_new(mode);
+    seals_init(inode);
     inode->priv = node;
     inode->ops = &tmpfs_ops;
     inode->fops = fops_for_mode(mode);
@@ -139,8 +139,8 @@ static void tmpfs_evict(struct inode *inode)
 
     while (node->entries)
         tmpfs_remove(inode, &node->entries);
-    kfree(node->target);
-    xattrs_free(&node->xattrs);
+    tmpfs_free_link(node);
+    tmpfs_free_xattrs(node);
     kfree(node);
     budget_give(&inode->sb->inodes, 1);
 }
@@ -148,19 +148,11 @@ static void tmpfs_evict(struct inode *inode)
 const struct inode_ops tmpfs_ops = {
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
-    .name = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_name),
-    .readdir = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_readdir),
     .create = tmpfs_create,
-    .symlink = IF_OPTION(CONFIG_LINKS, tmpfs_symlink),
-    .link = IF_OPTION(CONFIG_LINKS, tmpfs_link),
     .unlink = tmpfs_unlink,
-    .rename = IF_OPTION(CONFIG_LINKS, tmpfs_rename),
-    .exchange = IF_OPTION(CONFIG_LINKS, tmpfs_exchange),
-    .readlink = IF_OPTION(CONFIG_LINKS, tmpfs_readlink),
-    .is_empty = IF_OPTION(CONFIG_DIRECTORIES, tmpfs_is_empty),
     .truncate = tmpfs_truncate,
-    .xattrs = IF_OPTION(CONFIG_XATTR, tmpfs_xattrs),
     .evict = tmpfs_evict,
+#include "config.tmpfs_ops" /* of options: tmpfs_ops.def */
 };
 
 struct super *tmpfs_super(u32 magic, u32 root_mode)
@@ -171,7 +163,7 @@ struct super *tmpfs_super(u32 magic, u32 root_mode)
     if (!sb)
         return NULL;
     sb->refs = 1;
-    sb->ops = IF_OPTION(CONFIG_MOUNTS, &tmpfs_super_ops);
+    tmpfs_mountable(sb);
     sb->magic = magic;
     sb->dev = atomic_add(&next_dev, 1);
     sb->root = tmpfs_inode(sb, S_IFDIR | root_mode);

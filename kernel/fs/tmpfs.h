@@ -10,7 +10,8 @@ extern const struct inode_ops tmpfs_ops;
 
 /* A super block with an empty root directory; a mount of it may be repeated. */
 struct super *tmpfs_super(u32 magic, u32 root_mode);
-extern const struct super_ops tmpfs_super_ops; /* opt/mounts */
+/* opt/mounts: gives the super block its operations. */
+OPTIONAL(CONFIG_MOUNTS, void, tmpfs_mountable, (struct super *sb))
 /* An inode of the given type that is in no directory yet; one reference. */
 struct inode *tmpfs_inode(struct super *sb, u32 mode);
 

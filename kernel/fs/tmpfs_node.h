@@ -12,18 +12,11 @@ struct entry {
     char name[];
 };
 
-/* opt/xattr. Zeroed: none. Callers hold the inode's lock. */
-struct xattrs {
-    struct xattr *first; /* sorted by name */
-    u64 bytes;           /* names and values */
-};
-
 struct node {
     struct inode *parent;  /* directories: not counted */
     struct entry *entries; /* directories: oldest first */
     i64 next_number;
-    char *target; /* symbolic links; owned */
-    struct xattrs xattrs;
+#include "config.tmpfs_node" /* of options: tmpfs_node.def */
 };
 
 static inline struct node *node_of(const struct inode *inode)
@@ -37,18 +30,8 @@ void tmpfs_remove(struct inode *dir, struct entry **at);
 int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
 int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode);
 
-OPTIONAL(CONFIG_XATTR, void, xattrs_free, (struct xattrs *all))
+OPTIONAL(CONFIG_LINKS,
+         void, tmpfs_free_link, (struct node *node))
+OPTIONAL(CONFIG_XATTR, void, tmpfs_free_xattrs, (struct node *node))
 OPTIONAL(CONFIG_TRUNCATE, int, tmpfs_truncate, (struct inode *inode, i64 size), -EINVAL)
-
-/* opt/directories, opt/attributes, opt/links, opt/xattr */
-struct xattrs *tmpfs_xattrs(struct inode *inode);
-int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink);
-bool tmpfs_is_empty(struct inode *dir);
-int tmpfs_name(struct inode *dir, char *buf);
-int tmpfs_symlink(struct inode *dir, const char *name, const char *target);
-int tmpfs_link(struct inode *dir, const char *name, struct inode *inode);
-i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n);
-int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struct inode *to,
-                 const char *new, struct inode *target);
-int tmpfs_exchange(struct inode *from, const char *old, struct inode *inode, struct inode *to,
-                   const char *new, struct inode *target);
+#include "config.tmpfs_calls" /* of options: tmpfs_calls.def, and tmpfs_ops.def for tmpfs_ops */

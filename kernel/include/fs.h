@@ -72,32 +72,13 @@ struct inode_ops {
     /* (n) *out gets one reference; -ENOENT. Never called for "." and "..". */
     int (*lookup)(struct inode *dir, const char *name, struct inode **out);
     struct inode *(*parent)(struct inode *dir); /* (n) "..", one reference */
-    int (*name)(struct inode *dir, char *buf);  /* (n) the directory's name in its parent */
-    /* (n) entries from *pos on (0 and 1 are "." and "..", given by the caller); advances *pos */
-    int (*readdir)(struct inode *dir, i64 *pos, struct dir_sink *sink);
     /* (n) a new node of the type in mode; rdev for devices; *out gets one reference */
     int (*create)(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
-    int (*symlink)(struct inode *dir, const char *name, const char *target);
-    int (*link)(struct inode *dir, const char *name, struct inode *inode); /* (n) */
     /* (n) rmdir when want_dir; the caller has looked the name up and checked its type */
     int (*unlink)(struct inode *dir, const char *name, struct inode *inode);
-    /* (n) target, when there is one, has been checked: same type and empty */
-    int (*rename)(struct inode *from, const char *old, struct inode *inode, struct inode *to,
-                  const char *new, struct inode *target);
-    /* (n) two entries change places; 0: not supported */
-    int (*exchange)(struct inode *from, const char *old, struct inode *inode, struct inode *to,
-                    const char *new, struct inode *target);
-    i64 (*readlink)(struct inode *inode, char *buf, u64 n);
-    /* magic links of procfs: the walk jumps straight to the file's place */
-    int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
     int (*truncate)(struct inode *inode, i64 size); /* (i) */
-    int (*setattr)(struct inode *inode);            /* mode, owner, times changed; may be 0 */
-    bool (*is_empty)(struct inode *dir);            /* (n) */
-    struct xattrs *(*xattrs)(struct inode *inode);  /* used under (i); 0: it keeps none */
-    /* page cache: fill one page of memory from the backing store; 0 means tmpfs (zeros) */
-    int (*read_page)(struct inode *inode, u64 index, void *page);
-    int (*write_page)(struct inode *inode, u64 index, const void *page);
     void (*evict)(struct inode *inode); /* last reference gone: write back, free private parts */
+#include "config.inode_ops"             /* of options: inode_ops.def */
 };
 
 struct inode {
@@ -121,8 +102,7 @@ struct inode {
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
     int write_count;          /* atomic: files open for writing, or minus those being executed */
     bool dirty;
-    u32 seals;               /* (lock) of files in memory, see opt/memfd/memfd.h */
-    struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
+#include "config.inode" /* of options: inode.def */
 };
 
 /* The limit of a resource, and its use. Atomic; used exceeds max only if max was set later. */
@@ -133,17 +113,15 @@ struct budget {
 OPTIONAL(CONFIG_MOUNTS, bool, budget_take, (struct budget *b, u64 n), true)
 OPTIONAL(CONFIG_MOUNTS, void, budget_give, (struct budget *b, u64 n))
 
-struct super {                  /* of a file system */
-    int refs;                   /* mounts */
-    const struct fs_type *type; /* how it was mounted */
-    const struct super_ops *ops;
+struct super {                   /* of a file system */
+    int refs;                    /* mounts */
+    const struct super_ops *ops; /* of opt/mounts */
     struct inode *root;
     u64 dev; /* st_dev */
     u32 magic;
-    i64 max_bytes; /* of a file; 0: POS_MAX */
     u64 next_ino;
     struct budget pages, inodes; /* of a file system in memory */
-    void *priv;
+#include "config.super"          /* of options: super.def */
 };
 
 /* A place in the tree; its creator owns both references. */

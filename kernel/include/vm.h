@@ -75,9 +75,7 @@ struct vma {
     struct file *file;        /* one reference, or NULL; taken and dropped by the vm layer */
     const struct vm_ops *ops; /* NULL = anonymous memory */
     void *priv;
-    struct vm_object *object; /* NULL: cannot shrink */
-    struct list in_object;    /* (object->lock) */
-    u64 revoked;              /* (object->lock) the last round that unmapped its pages */
+#include "config.vma" /* of options: vma.def */
 };
 
 struct vm {
@@ -90,9 +88,7 @@ struct vm {
     size_t resident; /* pages mapped */
     size_t reserved; /* bytes of address space, for RLIMIT_AS */
     size_t peak;
-    /* for /proc/self/{cmdline,environ} */
-    va_t arg_start, arg_end, env_start, env_end;
-    struct task reaper; /* opt/revoke: destroys it later */
+#include "config.vm" /* of options: vm.def */
 };
 
 struct vm *vm_new(void);

@@ -12,7 +12,7 @@
 static struct spinlock page_lock = SPINLOCK_INIT("pages");
 static struct page *lowest, *end; /* (lock) end: behind the last range */
 
-/* Ranges come in the order of their addresses. What lies between them is never free. */
+/* Ranges come in the order of their addresses. Pages between two ranges are never free. */
 void page_add_range(pa_t from, pa_t to)
 {
     size_t n = (to - from) >> PAGE_SHIFT;

@@ -90,8 +90,7 @@ struct vm *vm_clone(struct vm *from)
     int error = 0;
     mutex_lock(&from->lock);
     to->brk_start = from->brk_start, to->brk = from->brk;
-    to->arg_start = from->arg_start, to->arg_end = from->arg_end;
-    to->env_start = from->env_start, to->env_end = from->env_end;
+    vm_clone_words(to, from);
     list_for_each(vma, &from->areas, struct vma, link) {
         error = clone_area(to, from, vma);
         if (error)

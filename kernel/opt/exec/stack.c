@@ -3,6 +3,7 @@
  * up: argc, argv pointers, NULL, envp pointers, NULL, auxiliary vector; higher, the strings.
  */
 #include "abi/errno.h"
+#include "mm/internal.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
@@ -98,4 +99,10 @@ int stack_build(struct vm *vm, const struct exec_strings *strings, const struct 
     if (r == 0)
         r = vm_write(vm, execfn, path, strlen(path) + 1);
     return r ? -ENOMEM : 0;
+}
+
+void vm_clone_words(struct vm *to, const struct vm *from)
+{
+    to->arg_start = from->arg_start, to->arg_end = from->arg_end;
+    to->env_start = from->env_start, to->env_end = from->env_end;
 }

@@ -38,3 +38,8 @@ i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n)
     memcpy(buf, node_of(inode)->target, len);
     return len;
 }
+
+void tmpfs_free_link(struct node *node)
+{
+    kfree(node->target);
+}

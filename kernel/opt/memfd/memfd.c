@@ -65,9 +65,9 @@ long memfd_fcntl(struct file *f, int cmd, u64 arg)
     return cmd == F_ADD_SEALS ? add_seals(f, (u32)arg) : (long)(f->inode->seals & SEALS_ALL);
 }
 
-u32 seals_of_new(u32 mode)
+void seals_init(struct inode *inode)
 {
-    return S_ISREG(mode) ? SEALS_KNOWN | SEAL_SEAL : 0;
+    inode->seals = S_ISREG(inode->mode) ? SEALS_KNOWN | SEAL_SEAL : 0;
 }
 
 int seals_allow_write(const struct inode *inode, i64 end)

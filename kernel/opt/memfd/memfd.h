@@ -5,8 +5,8 @@
 #include "fs.h"
 #include "optional.h"
 
-/* inode->seals of a file in tmpfs. */
-OPTIONAL(CONFIG_MEMFD, u32, seals_of_new, (u32 mode), 0)
+/* Of a file in tmpfs. */
+OPTIONAL(CONFIG_MEMFD, void, seals_init, (struct inode *inode))
 /* 0 or -EPERM, under inode->lock. */
 OPTIONAL(CONFIG_MEMFD, int, seals_allow_write, (const struct inode *inode, i64 end), 0)
 /* May lower max_prot. */

@@ -38,8 +38,13 @@ static void tmpfs_umount(struct super *sb)
     kfree(sb);
 }
 
-const struct super_ops tmpfs_super_ops = {.statfs = IF_OPTION(CONFIG_ATTRIBUTES, tmpfs_statfs),
-                                          .umount = tmpfs_umount};
+void tmpfs_mountable(struct super *sb)
+{
+    static const struct super_ops ops = {.statfs = IF_OPTION(CONFIG_ATTRIBUTES, tmpfs_statfs),
+                                         .umount = tmpfs_umount};
+
+    sb->ops = &ops;
+}
 
 static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                        struct super **out)

@@ -92,11 +92,13 @@ int devpts_init(void)
         return -ENOMEM;
     dir_ops = tmpfs_ops;
     dir_ops.create = NULL;
+    dir_ops.unlink = NULL;
+#ifdef CONFIG_LINKS
     dir_ops.symlink = NULL;
     dir_ops.link = NULL;
-    dir_ops.unlink = NULL;
     dir_ops.rename = NULL;
     dir_ops.exchange = NULL;
+#endif
     pts_super->root->ops = &dir_ops;
     fs_register(&devpts_type);
     devfs_add("devtmpfs", "pts", S_IFDIR | 0755, 0, fops_for_mode(S_IFDIR), NULL);

@@ -23,5 +23,6 @@ int xattrs_remove(struct xattrs *all, const char *name);
 i64 xattrs_get(const struct xattrs *all, const char *name, void *buf, u64 size);
 /* The same for all names, each with its NUL; trusted: also those that only the superuser sees. */
 i64 xattrs_list(const struct xattrs *all, bool trusted, char *buf, u64 size);
+void xattrs_free(struct xattrs *all);
 /* The part of a name behind a prefix such as "user.", or NULL. */
 const char *xattr_suffix(const char *name, const char *prefix);
