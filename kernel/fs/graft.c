@@ -9,7 +9,7 @@ struct inode *devfs_root(const char *type)
     struct path at;
     struct inode *root;
 
-    if (path_walk(NULL, strcmp(type, "debugfs") ? "/dev" : "/sys/kernel/debug", WALK_DIR, &at))
+    if (path_walk(NULL, strcmp(type, "debugfs") ? "/dev/" : "/sys/kernel/debug/", 0, &at))
         return NULL;
     root = at.inode;
     path_put(&at); /* it stays: no call of the core removes a directory */

@@ -22,7 +22,8 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out);
 
 /* sys_stat.c */
 i64 blocks_of(const struct inode *inode); /* of 512 bytes */
-long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at);
+/* Without effect: 0x800, AT_NO_AUTOMOUNT, and 0x6000, AT_STATX_SYNC_TYPE. */
+#define STAT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | 0x800 | 0x6000)
 
 /* sys_rw.c. Linux moves at most MAX_RW in one call; it also keeps sums of iovecs from overflowing.
  */

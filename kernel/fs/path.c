@@ -70,34 +70,13 @@ static int walk_to_last(struct inode *base, const char *path, struct inode **at,
     return n;
 }
 
-static int walk(struct inode *base, const char *path, u32 how, struct path *out)
+/*
+ * The inode of a path, with one reference. With make, a new one if there is none, and the result is
+ * 1. A path that ends with a slash means a directory.
+ */
+static int find(struct inode *base, const char *path, bool make, u32 mode, struct inode **out)
 {
-    char name[NAME_LEN_MAX + 1];
-    bool want_dir = how & WALK_DIR || (*path && path[strlen(path) - 1] == '/');
-    int err;
-
-    mutex_lock(&fs_lock);
-    err = walk_to_last(base, path, &out->inode, name);
-    if (!err) {
-        err = enter(&out->inode, name);
-        if (!err && want_dir && !S_ISDIR(out->inode->mode))
-            err = -ENOTDIR;
-        if (err)
-            inode_put(out->inode);
-    }
-    mutex_unlock(&fs_lock);
-    out->mnt = NULL;
-    return err;
-}
-
-int path_walk(const struct path *base, const char *name, u32 how, struct path *out)
-{
-    return walk(base ? base->inode : NULL, name, how, out);
-}
-
-/* As path_make, from a directory; NULL: the root. */
-static int make(struct inode *base, const char *path, u32 mode, struct path *out)
-{
+    bool slash = *path && path[strlen(path) - 1] == '/';
     char name[NAME_LEN_MAX + 1];
     struct inode *dir;
     int err;
@@ -105,13 +84,16 @@ static int make(struct inode *base, const char *path, u32 mode, struct path *out
     mutex_lock(&fs_lock);
     err = walk_to_last(base, path, &dir, name);
     if (!err) {
-        out->inode = inode_get(dir);
-        out->mnt = NULL;
-        err = enter(&out->inode, name);
-        if (err) {
-            inode_put(out->inode);
-            if (err == -ENOENT)
-                err = dir->ops->create(dir, name, mode, 0, &out->inode);
+        *out = inode_get(dir);
+        err = enter(out, name);
+        if (!err && slash && !S_ISDIR((*out)->mode))
+            err = -ENOTDIR;
+        if (err)
+            inode_put(*out);
+        if (err == -ENOENT && make) {
+            bool wrong = slash && S_ISREG(mode);
+
+            err = wrong ? -EISDIR : dir->ops->create(dir, name, mode, 0, out);
             err = err ? err : 1;
         }
         inode_put(dir);
@@ -120,9 +102,16 @@ static int make(struct inode *base, const char *path, u32 mode, struct path *out
     return err;
 }
 
+int path_walk(const struct path *base, const char *name, u32 how, struct path *out)
+{
+    out->mnt = NULL;
+    return find(base ? base->inode : NULL, name, false, 0, &out->inode);
+}
+
 int path_make(const char *path, u32 mode, struct path *out)
 {
-    return make(NULL, path, mode, out);
+    out->mnt = NULL;
+    return find(NULL, path, true, mode, &out->inode);
 }
 
 static int check_open(struct inode *inode, u32 flags, bool made)
@@ -130,9 +119,7 @@ static int check_open(struct inode *inode, u32 flags, bool made)
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
     int err = 0;
 
-    if (made)
-        return 0;
-    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+    if (!made && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
         return -EEXIST;
     if (S_ISDIR(inode->mode) && (writes || flags & O_CREAT))
         return -EISDIR;
@@ -140,9 +127,9 @@ static int check_open(struct inode *inode, u32 flags, bool made)
         return -ENOTDIR;
     if (flags & O_REGULAR && !S_ISREG(inode->mode))
         return -EACCES;
-    if (flags & O_TRUNC && S_ISREG(inode->mode) && inode->ops->truncate) {
+    if (flags & O_TRUNC && inode->size && inode->ops->truncate) {
         mutex_lock(&inode->lock);
-        err = inode->size ? inode->ops->truncate(inode, 0) : 0;
+        err = inode->ops->truncate(inode, 0);
         mutex_unlock(&inode->lock);
     }
     return err;
@@ -150,10 +137,9 @@ static int check_open(struct inode *inode, u32 flags, bool made)
 
 static int open_at(struct inode *base, const char *path, u32 flags, u32 mode, struct file **out)
 {
-    struct path at;
-    int made = flags & O_CREAT ? make(base, path, S_IFREG | (mode & 07777 & ~kernel_fs.umask), &at)
-                               : walk(base, path, 0, &at);
-    int err = made;
+    u32 new = S_IFREG | (mode & 07777 & ~kernel_fs.umask);
+    struct path at = {0};
+    int made = find(base, path, flags & O_CREAT, new, &at.inode), err = made;
 
     if (made < 0)
         return err;
@@ -197,10 +183,11 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
 
     if (err)
         return err;
+    out->mnt = NULL;
     if (at_flags & AT_EMPTY_PATH && !*path)
-        *out = (struct path){NULL, inode_get(base ? base : kernel_fs.root.inode)};
+        out->inode = inode_get(base ? base : kernel_fs.root.inode);
     else
-        err = walk(base, path, how, out);
+        err = find(base, path, false, 0, &out->inode);
     inode_put(base);
     kfree(path);
     return err;

@@ -1,6 +1,6 @@
 /*
- * sys_stat.c: the system calls about attributes: stat, statx, statfs, access, chmod, chown,
- * utimens. Structure layouts are those of Linux on riscv64 (asm-generic/stat.h, linux/stat.h).
+ * sys_stat.c: the attributes of a file. struct stat is that of Linux on riscv64
+ * (asm-generic/stat.h).
  */
 #include "open.h"
 #include "abi/errno.h"
@@ -30,9 +30,9 @@ i64 blocks_of(const struct inode *inode)
     return page_cache_pages(inode) * (PAGE_SIZE / 512);
 }
 
-static void fill_stat(const struct inode *inode, struct stat *st)
+static long put_stat(const struct inode *inode, u64 buf)
 {
-    *st = (struct stat){
+    struct stat st = {
         .dev = inode->sb ? inode->sb->dev : 0,
         .ino = inode->ino,
         .mode = inode->mode,
@@ -47,13 +47,7 @@ static void fill_stat(const struct inode *inode, struct stat *st)
         .mtime = inode->mtime,
         .ctime = inode->ctime,
     };
-}
 
-static long put_stat(const struct inode *inode, u64 buf)
-{
-    struct stat st;
-
-    fill_stat(inode, &st);
     return copyout(buf, &st, sizeof(st));
 }
 
@@ -69,48 +63,19 @@ long sys_fstat(u64 fd, u64 buf)
     return err;
 }
 
-/* True for an open file without a status (NetBSD's kcov), named by dirfd and "". */
-static bool has_no_stat(u64 dirfd, u64 path, u64 flags)
-{
-    char first = 0;
-
-    if (!(flags & AT_EMPTY_PATH) || (path && (get_user(first, path) || first)))
-        return false;
-    struct file *f = fd_get_any((int)dirfd);
-    bool refuses = f && f->fflags & FF_NO_STAT;
-    if (f)
-        file_put(f);
-    return refuses;
-}
-
-/*
- * With AT_EMPTY_PATH, dirfd and "" mean the file itself, also a pipe or socket, which has no mount.
- * Further flags, without effect: 0x800, AT_NO_AUTOMOUNT, and 0x6000, AT_STATX_SYNC_TYPE.
- */
-long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at)
-{
-    if (flags & ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | 0x800 | 0x6000))
-        return -EINVAL;
-    if (has_no_stat(dirfd, path, flags))
-        return -EOPNOTSUPP;
-    if (flags & AT_EMPTY_PATH && !path) { /* newer C libraries pass NULL */
-        struct file *f = fd_get_any((int)dirfd);
-
-        if (!f)
-            return -EBADF;
-        *at = (struct path){f->mnt, f->inode};
-        path_get(at);
-        file_put(f);
-        return 0;
-    }
-    return at_walk((int)dirfd, path, (u32)flags, flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW, at);
-}
-
+/* With AT_EMPTY_PATH, "" and NULL mean the open file, which need not have a path. */
 long sys_newfstatat(u64 dirfd, u64 path, u64 buf, u64 flags)
 {
     struct path at;
-    long err = walk_for_stat(dirfd, path, flags, &at);
+    char first = 0;
+    long err;
 
+    if (flags & ~(u64)STAT_FLAGS)
+        return -EINVAL;
+    if (flags & AT_EMPTY_PATH &&
+        (!path || ((int)dirfd != AT_FDCWD && !get_user(first, path) && !first)))
+        return sys_fstat(dirfd, buf);
+    err = at_walk((int)dirfd, path, (u32)flags, flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW, &at);
     if (err)
         return err;
     err = put_stat(at.inode, buf);

@@ -3,6 +3,7 @@
  * statx and statfs. Structure layouts are those of Linux on riscv64 (linux/stat.h).
  */
 #include "abi/errno.h"
+#include "opt/attributes/stat_at.h"
 #include "opt/credentials/access.h"
 #include "abi/fcntl.h"
 #include "fs/open.h"
