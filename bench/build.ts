@@ -81,7 +81,8 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(program(w)));
   const sources = [
     ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
-    ...['hooks.S', 'record.c', 'linux-seen.c'].map(f => join(kernel, 'kcov', f)),
+    join(kernel, 'kcov/hooks.S'),
+    ...['entry.S', 'record.c', 'seen.c'].map(f => join(kernel, 'opt/kcovguest', f)),
   ];
   // bench/guest comes first: its memlayout.h stands in for the kernel's.
   const include = [join(benchDir(), 'guest'), join(kernel, 'include'), kernel].flatMap(d => ['-I', d]);
@@ -89,6 +90,7 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
     ...flags,
     ...guestLink(),
     '-DCONFIG_COVERAGE_HOOKS',
+    '-DCONFIG_KCOV_GUEST=1',
     '-DCONFIG_PERSONALITY_LINUX',
     '-Wno-unused-parameter',
     ...include,

@@ -1,10 +1,10 @@
 // The effect of one hook on guest RAM: the record, the count in word 0, the seen-sets of the UNIQ
-// modes and the count of lost records. kernel/kcov/record.c is the same algorithm in C, step by
-// step; tests compare their bytes. Rules of the buffer (all dialects): a pc record is 1 word, a cmp
-// record 4; a record that does not fit as a whole is dropped. *Divergence* from the real kernels:
-// word 0 belongs to the user and may hold any value, so the count is compared with the capacity
-// before it is multiplied. No value causes a write outside the buffer (see docs/kcov-dialects.md).
-// 64-bit values travel as two unsigned halves: no BigInt on this path.
+// modes and the count of lost records. kernel/opt/kcovguest/record.c is the same algorithm in C,
+// step by step; tests compare their bytes. Rules of the buffer (all dialects): a pc record is 1
+// word, a cmp record 4; a record that does not fit as a whole is dropped. *Divergence* from the
+// real kernels: word 0 belongs to the user and may hold any value, so the count is compared with
+// the capacity before it is multiplied. No value causes a write outside the buffer (see
+// docs/kcov-dialects.md). 64-bit values travel as two unsigned halves: no BigInt on this path.
 
 import type { RamPort } from '../emulator/bus/device.ts';
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, ERR, HOOK, LIMIT, RECORD } from './kcov-layout.ts';

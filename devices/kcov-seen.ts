@@ -1,7 +1,7 @@
 // Seen-sets of the UNIQ modes, in guest RAM: which records a descriptor has reported already. A
-// hash table with chains over a pool of nodes; kernel/kcov/linux-seen.c is the same in C, byte for
-// byte. The set is emptied only when the descriptor is freed (UNIQ series: neither word 0 = 0 nor
-// KCOV_DISABLE clears it).
+// hash table with chains over a pool of nodes; kernel/opt/kcovguest/seen.c is the same in C, byte
+// for byte. The set is emptied only when the descriptor is freed (UNIQ series: neither word 0 = 0
+// nor KCOV_DISABLE clears it).
 
 import type { RamPort } from '../emulator/bus/device.ts';
 import { ERR, LIMIT, SEEN } from './kcov-layout.ts';

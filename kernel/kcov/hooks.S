@@ -2,7 +2,7 @@
  * The hooks of -fsanitize-coverage=trace-pc,trace-cmp: the compiler inserts a call into every basic
  * block and comparison. They run for each edge of the kernel, so they test in this order: does this
  * thread record, does its context record this kind, is there a device. Only then do they store
- * operands and return address to the device; without one, kernel/kcov/record.c does the same in C.
+ * operands and return address to the device; without one, opt/kcovguest does the same in C.
  *
  * ra here is the address to record. The device path changes only t0 and t1. The instruction
  * sequences are fixed (no compression, no relaxation): an engine may recognise a call by its
@@ -55,14 +55,8 @@ kcov_hook_table:
     .endif
     sd ra, KCOV_REG_TRIGGER + 8 * \kind(t1)
 1:  ret
-2:  mv a2, t0
-    mv a3, ra
-    .if \operands
-    li a4, \kind
-    tail kcov_record_cmp
-    .else
-    tail kcov_record_pc
-    .endif
+2:  li a4, \kind
+    tail kcov_hook_in_c
     .size \name, . - \name
     .section .rodata.kcov_hook_table, "a", @progbits
     .dword \name
@@ -78,6 +72,12 @@ kcov_hook_table:
     HOOK __sanitizer_cov_trace_const_cmp4, KCOV_HOOK_CONST_CMP4, KCOV_RECORD_ANY_CMP, 1
     HOOK __sanitizer_cov_trace_const_cmp8, KCOV_HOOK_CONST_CMP8, KCOV_RECORD_ANY_CMP, 1
     HOOK __sanitizer_cov_trace_switch, KCOV_HOOK_SWITCH, KCOV_RECORD_ANY_CMP, 1
+
+#ifndef CONFIG_KCOV_GUEST
+    .section .text.kcov_hook_in_c, "ax", @progbits
+kcov_hook_in_c:
+    ret
+#endif
 
 /* Written once, at boot, before anything records. */
     .section .data.kcov_device, "aw", @progbits

@@ -14,7 +14,6 @@
  */
 #include "linux.h"
 #include "fs.h"
-#include "record.h"
 #include "opt/toyusb/toyusb.h"
 
 #ifdef CONFIG_KCOV
@@ -23,6 +22,8 @@
 #define KCOV_ENABLE        0x6364
 #define KCOV_DISABLE       0x6365
 #define KCOV_REMOTE_ENABLE 0x40186366
+
+#define SEEN_BUCKETS_LOG2 15
 
 #define ENOTSUPP 524 /* kernel-internal, but the real kernel lets programs see it */
 
@@ -76,11 +77,21 @@ static int may_disable(const struct kcov_desc *desc, u64 value)
     return 0;
 }
 
-static bool provide_set(struct vm_pages **set, u64 nodes, u32 node_words)
+/* A seen-set in new memory, laid out for both recorders; again, if another thread was first. */
+static bool provide_set(struct vm_pages **area, u64 nodes, u32 node_words)
 {
-    if (!kcov_provide(set, kcov_seen_bytes(nodes, node_words) / 8))
+    u64 head = sizeof(struct kcov_seen) + (4UL << SEEN_BUCKETS_LOG2);
+    u64 node_bytes = KCOV_SEEN_NODE_HEADER + 8UL * node_words;
+    struct kcov_seen *set;
+
+    if (!kcov_provide(area, (head + nodes * node_bytes) / 8))
         return false;
-    kcov_seen_format((*set)->pa, nodes, node_words); /* again, if another thread was first */
+    set = vm_pages_addr(*area);
+    set->buckets_log2 = SEEN_BUCKETS_LOG2;
+    set->node_words = node_words;
+    set->nodes = nodes;
+    set->buckets = (*area)->pa + sizeof(struct kcov_seen);
+    set->pool = (*area)->pa + head;
     return true;
 }
 

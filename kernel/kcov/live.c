@@ -130,6 +130,10 @@ void kcov_init(void)
         return;
     if (!given || strcmp(how, "guest") != 0)
         find_device();
+    if (!kcov_device && !HAS_OPTION(CONFIG_KCOV_GUEST)) {
+        kprintf("kcov: no device, and no hooks in C (option KCOV_GUEST)\n");
+        return;
+    }
     if (kcov_dialect.add_node())
         kprintf("kcov: no node\n");
     if (kcov_dialect.init)

@@ -1,5 +1,5 @@
-// The device's recorder (devices/kcov-record.ts, kcov-seen.ts) against its twin in C (kernel/kcov/
-// record.c, linux-seen.c), compiled for the host: random contexts, areas, switch tables and
+// The device's recorder (devices/kcov-record.ts, kcov-seen.ts) against its twin in C (kernel/opt/
+// kcovguest: record.c, seen.c), compiled for the host: random contexts, areas, switch tables and
 // seen-sets, and the limits of one hook. Every byte of RAM must be equal after every program.
 
 import { spawnSync } from 'node:child_process';
@@ -30,7 +30,7 @@ const SETS = [BASE + 0x4_0000, BASE + 0x8_0000] as const;
 
 /** Physical addresses are offsets into `ram`; a switch table is told by its physical address. */
 const SHIM = `
-#include "record.h"
+#include "opt/kcovguest/record.h"
 u8 *ram;
 struct op { u64 kind, arg0, arg1, pc; };
 void play(u8 *memory, const struct op *ops, u32 count)
@@ -189,8 +189,8 @@ describe.skipIf(missing('clang', CLANG))('the recorder and its twin in C', () =>
       CLANG!,
       [
         ...['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-DCONFIG_PERSONALITY_LINUX', '-o', library],
-        ...[`-I${directory}`, `-I${KERNEL}/kcov`, `-I${KERNEL}/include`, `-I${KERNEL}`],
-        ...[join(directory, 'shim.c'), `${KERNEL}/kcov/record.c`, `${KERNEL}/kcov/linux-seen.c`],
+        ...[`-I${directory}`, `-I${KERNEL}/include`, `-I${KERNEL}`],
+        ...[join(directory, 'shim.c'), `${KERNEL}/opt/kcovguest/record.c`, `${KERNEL}/opt/kcovguest/seen.c`],
       ],
       { encoding: 'utf8' },
     );

@@ -7,7 +7,7 @@
  * The area's word 0 belongs to the user and may hold anything at any time, so it is read once,
  * compared with the capacity, and only then multiplied.
  */
-#include "record.h"
+#include "opt/kcovguest/record.h"
 #include "memlayout.h"
 
 /* Raises the count first: the slot is ours even if an interrupt or another hart records now. */

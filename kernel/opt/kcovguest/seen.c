@@ -4,10 +4,10 @@
  * with chains over a fixed pool of nodes, in memory that the device uses too; devices/kcov-seen.ts
  * is the twin, byte for byte. A set is never emptied: it is freed with its descriptor.
  */
-#include "record.h"
+#include "opt/kcovguest/record.h"
 #include "memlayout.h"
 
-#define BUCKETS_LOG2 15
+#ifdef CONFIG_PERSONALITY_LINUX
 
 struct node {
     u32 next; /* 1 + index, 0 = end */
@@ -69,18 +69,4 @@ enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length, u
     return KCOV_SEEN_NEW;
 }
 
-u64 kcov_seen_bytes(u64 nodes, u32 node_words)
-{
-    return sizeof(struct kcov_seen) + (4UL << BUCKETS_LOG2) + nodes * node_bytes(node_words);
-}
-
-void kcov_seen_format(u64 pa, u64 nodes, u32 node_words)
-{
-    struct kcov_seen *set = pa_to_va(pa);
-
-    set->buckets_log2 = BUCKETS_LOG2;
-    set->node_words = node_words;
-    set->nodes = nodes;
-    set->buckets = pa + sizeof(struct kcov_seen);
-    set->pool = set->buckets + (4UL << BUCKETS_LOG2);
-}
+#endif
