@@ -358,13 +358,13 @@ describe('thresholds and reports', () => {
 
   test('annotated source of a function that did not run, and a sentence where none of many did', () => {
     const source = (...args: string[]) => ['cov', 'report', '--by', 'source', ...args, 'a.kcov'];
-    const [shown, none] = runAll(source('-f', '^edu_command$'), source('-F', 'kernel/dev/edu.c'));
+    const [shown, none] = runAll(source('-f', '^edu_command$'), source('-F', 'kernel/opt/edu/edu.c'));
     expect(shown).toMatchObject({ status: 0, stderr: '' });
     expect(shown!.stdout).toMatch(/^kernel\/dev\/edu\.c\n.* 0\/\d+ points {2}edu_command {2}0 calls$/m);
     expect(shown!.stdout).toMatch(/^ *\d+ +0 - /m);
     expect(none).toEqual({
       status: 0,
-      stdout: 'no function of -F kernel/dev/edu.c is covered; -f NAME shows one all the same\n',
+      stdout: 'no function of -F kernel/opt/edu/edu.c is covered; -f NAME shows one all the same\n',
       stderr: '',
     });
   });
