@@ -24,15 +24,13 @@
 #define FUTEX_CLOCK_REALTIME 256
 #define FUTEX_ANY            0xffffffffu
 
-#define CLOCK_REALTIME           0
-#define CLOCK_MONOTONIC          1
-#define CLOCK_PROCESS_CPUTIME_ID 2
-#define CLOCK_THREAD_CPUTIME_ID  3
-#define CLOCK_MONOTONIC_RAW      4
-#define CLOCK_REALTIME_COARSE    5
-#define CLOCK_MONOTONIC_COARSE   6
-#define CLOCK_BOOTTIME           7
-#define TIMER_ABSTIME            1
+#define CLOCK_REALTIME         0
+#define CLOCK_MONOTONIC        1
+#define CLOCK_MONOTONIC_RAW    4
+#define CLOCK_REALTIME_COARSE  5
+#define CLOCK_MONOTONIC_COARSE 6
+#define CLOCK_BOOTTIME         7
+#define TIMER_ABSTIME          1
 
 #define RLIMIT_FSIZE  1
 #define RLIMIT_NOFILE 7

@@ -24,19 +24,12 @@ bool is_kernel_text(u64 pc)
 
 const char *symbol_at(u64 pc, u64 *start)
 {
-    if (!&symtab_count || !is_kernel_text(pc))
+    const struct symbol *found = NULL;
+    u64 count = &symtab_count && is_kernel_text(pc) ? symtab_count : 0;
+    for (u64 i = 0; i < count && symtab_start[i].address <= (u32)pc; i++)
+        found = &symtab_start[i];
+    if (!found)
         return NULL;
-    u64 low = 0, high = symtab_count;
-    while (high - low > 1) {
-        u64 middle = (low + high) / 2;
-        if (symtab_start[middle].address <= (u32)pc)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (symtab_start[low].address > (u32)pc)
-        return NULL;
-    if (start)
-        *start = LINEAR_BASE | symtab_start[low].address;
-    return &symtab_text[symtab_start[low].name];
+    *start = LINEAR_BASE | found->address;
+    return &symtab_text[found->name];
 }

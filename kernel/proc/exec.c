@@ -114,7 +114,7 @@ static long build_stack(const struct program *program, char *const *argv, char *
                         va_t *sp)
 {
     struct stack s = {USER_STACK_TOP, vm_map_stack(curproc->vm, USER_STACK_TOP, USER_STACK_MAX)};
-    u64 *words = kmalloc(2 * PAGE_SIZE); /* proc/init.c gives at most 2 * 264 pointers */
+    u64 *words = kmalloc(2 * PAGE_SIZE); /* proc/init.c gives at most 272 words */
     u8 random[16];
     if (!words)
         return -ENOMEM;

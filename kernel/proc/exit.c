@@ -33,7 +33,8 @@ static void release_resources(struct proc *p)
     spin_lock(&proc_lock);
     struct vm *vm = p->vm;
     p->vm = NULL;
-    vm_activate(NULL);
+    if (p == curproc)
+        vm_activate(NULL);
     spin_unlock(&proc_lock);
     if (vm)
         vm_put(vm);
@@ -41,17 +42,8 @@ static void release_resources(struct proc *p)
 
 void proc_discard(struct proc *p)
 {
-    if (p->files)
-        files_put(p->files);
-    if (p->fs)
-        fsctx_put(p->fs);
-    if (p->exe)
-        file_put(p->exe);
-    if (p->vm)
-        vm_put(p->vm);
-    if (p->sigacts)
-        sigacts_put(p->sigacts);
-    p->sigacts = NULL;
+    release_resources(p);
+    sigacts_put(p->sigacts);
     proc_put(p);
 }
 

@@ -16,7 +16,7 @@
 #include "riscv.h"
 #include "serial.h"
 
-#define WORDS_MAX 256
+#define WORDS_MAX 272
 
 static void open_console(void)
 {
@@ -32,52 +32,47 @@ static void open_console(void)
 }
 
 /*
- * Splits text at spaces; double quotes keep spaces together and a backslash keeps the next
- * character. Writes into the text.
+ * The next word of *text, or NULL. Double quotes keep spaces together and a backslash keeps the
+ * next character. Writes into the text.
  */
-static int split_words(char *text, char **words, int max)
+static char *next_word(char **text)
 {
-    int n = 0;
-    while (n < max) {
-        while (*text == ' ')
-            text++;
-        if (!*text)
-            break;
-        char *to = text;
-        bool quoted = false;
-        words[n++] = text;
-        for (; *text && (quoted || *text != ' '); text++) {
-            if (*text == '"') {
-                quoted = !quoted;
-                continue;
-            }
-            if (*text == '\\' && text[1])
-                text++;
-            *to++ = *text;
+    char *from = *text;
+    bool quoted = false;
+    while (*from == ' ')
+        from++;
+    char *word = from, *to = from;
+    for (; *from && (quoted || *from != ' '); from++) {
+        if (*from == '"') {
+            quoted = !quoted;
+            continue;
         }
-        if (*text)
-            text++;
-        *to = 0;
+        if (*from == '\\' && from[1])
+            from++;
+        *to++ = *from;
     }
-    return n;
+    bool found = from > word;
+    *text = *from ? from + 1 : from;
+    *to = 0;
+    return found ? word : NULL;
 }
 
-static void collect(char **words, int n, char **argv, char **envp)
+static void collect(char *text, char **argv, char **envp)
 {
     int argc = 1, envc = 0;
     bool mine = false;
     envp[envc++] = "HOME=/";
     envp[envc++] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin";
     envp[envc++] = "TERM=vt100";
-    for (int i = 0; i < n; i++) {
+    for (char *word; argc + envc < WORDS_MAX && (word = next_word(&text));) {
         if (mine)
-            argv[argc++] = words[i];
-        else if (strcmp(words[i], "--") == 0)
+            argv[argc++] = word;
+        else if (strcmp(word, "--") == 0)
             mine = true;
-        else if (strncmp(words[i], "init=", 5) == 0)
-            argv[0] = argv[0] ? argv[0] : words[i] + 5; /* the first counts, as of other words */
-        else if (strncmp(words[i], "env.", 4) == 0)
-            envp[envc++] = words[i] + 4;
+        else if (strncmp(word, "init=", 5) == 0)
+            argv[0] = argv[0] ? argv[0] : word + 5; /* the first counts, as of other words */
+        else if (strncmp(word, "env.", 4) == 0)
+            envp[envc++] = word + 4;
     }
     if (!argv[0])
         argv[0] = "/init";
@@ -86,12 +81,11 @@ static void collect(char **words, int n, char **argv, char **envp)
 
 static void run_init(void)
 {
-    char **words = kzalloc(3 * (WORDS_MAX + 8) * sizeof(char *));
+    char **argv = kzalloc(2 * WORDS_MAX * sizeof(char *)), **envp = argv + WORDS_MAX;
     char *text = kstrdup(cmdline);
-    if (!words || !text)
+    if (!argv || !text)
         panic("out of memory for the arguments of init");
-    char **argv = words + WORDS_MAX + 8, **envp = argv + WORDS_MAX + 8;
-    collect(words, split_words(text, words, WORDS_MAX), argv, envp);
+    collect(text, argv, envp);
     char path[256];
     strlcpy(path, argv[0], sizeof(path));
     char *name = strrchr(argv[0], '/');
@@ -99,7 +93,7 @@ static void run_init(void)
         argv[0] = name + 1;
     int error = exec_load(path, argv, envp);
     kfree(text);
-    kfree(words);
+    kfree(argv);
     if (error) {
         kprintf("init: cannot execute %s: error %d\n", path, -error);
         power_off(STATUS_NO_INIT);

@@ -60,9 +60,11 @@ long clock_read(int clock, u64 *ns);  /* 0, or -EINVAL: there is no such clock *
 /* opt/cpuclock */
 /* -EINVAL: there is no such clock. */
 OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_ns, (int id, u64 *ns), -EINVAL)
-/* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
-OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_sleep, (int id, u64 ns, bool absolute, u64 *left),
-         -EINVAL)
+/* clock_nanosleep(2) of a clock that does not advance with real time. */
+OPTIONAL(CONFIG_CPUCLOCK, long, cpu_clock_nanosleep,
+         (int id, bool absolute, va_t request, va_t remain), -EINVAL)
+/* The result of an interrupted sleep; a relative one stores the time left at remain, if given. */
+long sleep_ended_early(u64 left_ns, bool absolute, va_t remain);
 /* opt/itimer, opt/timers */
 OPTIONAL(CONFIG_ITIMER, void, itimer_stop, (struct proc *p))
 /* At exec and exit; may sleep. */

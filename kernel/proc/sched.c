@@ -96,12 +96,8 @@ static void kick(struct cpu *cpu)
 static void kick_elsewhere(const struct thread *t)
 {
     struct cpu *idle = find_idle_cpu(t);
-    if (idle) {
-        kick(idle);
-        return;
-    }
     for (int i = 0; i < MAX_HARTS; i++)
-        if (may_run(t, &cpus[i]))
+        if (idle ? &cpus[i] == idle : may_run(t, &cpus[i]))
             kick(&cpus[i]);
 }
 

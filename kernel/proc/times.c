@@ -66,8 +66,7 @@ long sys_clock_gettime(u64 clock, u64 addr)
     return put_user(addr, ts);
 }
 
-/* The result of an interrupted sleep; a relative one stores the time left at remain, if given. */
-static long ended_early(u64 left_ns, bool absolute, va_t remain)
+long sleep_ended_early(u64 left_ns, bool absolute, va_t remain)
 {
     struct timespec left = ns_to_timespec(left_ns);
     if (absolute || !remain)
@@ -85,7 +84,7 @@ static long sleep_for(u64 deadline, bool absolute, va_t remain)
     if (error == -ETIMEDOUT || error == 0)
         return 0;
     u64 now = time_now();
-    return ended_early(deadline > now ? (deadline - now) * NS_PER_TICK : 0, absolute, remain);
+    return sleep_ended_early(deadline > now ? (deadline - now) * NS_PER_TICK : 0, absolute, remain);
 }
 
 bool clock_is_real_time(int clock)
@@ -93,30 +92,18 @@ bool clock_is_real_time(int clock)
     return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
 }
 
-static long may_sleep_on(int clock)
-{
-    if (clock_is_real_time(clock) || clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0)
-        return 0;
-    return clock <= CLOCK_BOOTTIME ? -EOPNOTSUPP : -EINVAL;
-}
-
 long sys_clock_nanosleep(u64 clock, u64 flags, u64 request, u64 remain)
 {
     struct timespec ts;
     int id = (int)clock;
-    u64 left;
-    long error = may_sleep_on(id);
-    if (error)
-        return error;
+    bool absolute = flags & TIMER_ABSTIME;
+    if (!clock_is_real_time(id))
+        return cpu_clock_nanosleep(id, absolute, request, remain);
     if (get_user(ts, request))
         return -EFAULT;
     if (!timespec_ok(&ts))
         return -EINVAL;
-    bool absolute = flags & TIMER_ABSTIME;
-    if (clock_is_real_time(id))
-        return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, id), absolute, remain);
-    error = cpu_clock_sleep(id, saturating_ns(ts.sec, ts.nsec), absolute, &left);
-    return error == -EINTR ? ended_early(left, absolute, remain) : error;
+    return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, id), absolute, remain);
 }
 
 long sys_nanosleep(u64 request, u64 remain)

@@ -18,6 +18,7 @@
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"
+#include "vm.h"
 
 /* A clock id below zero is ~number << 3 | PER_THREAD or 0 | COUNT_*, as in Linux. */
 #define PER_THREAD 4
@@ -105,7 +106,8 @@ u64 cpu_clock_look(u64 left)
     return time_now() + MAX(left / (u64)ncpus, LOOK_AGAIN);
 }
 
-long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
+/* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
+static long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
 {
     struct waitq nobody = WAITQ_INIT(nobody);
     struct cpu_clock clock;
@@ -126,6 +128,20 @@ long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
         }
     }
     return 0;
+}
+
+long cpu_clock_nanosleep(int id, bool absolute, va_t request, va_t remain)
+{
+    struct timespec ts;
+    u64 left;
+    if (id >= 0 && id != CLOCK_PROCESS_CPUTIME_ID)
+        return id <= CLOCK_BOOTTIME ? -EOPNOTSUPP : -EINVAL;
+    if (get_user(ts, request))
+        return -EFAULT;
+    if (!timespec_ok(&ts))
+        return -EINVAL;
+    long error = cpu_clock_sleep(id, saturating_ns(ts.sec, ts.nsec), absolute, &left);
+    return error == -EINTR ? sleep_ended_early(left, absolute, remain) : error;
 }
 
 long cpu_clock_ns(int id, u64 *ns)

@@ -3,6 +3,9 @@
 
 #include "proc/internal.h"
 
+#define CLOCK_PROCESS_CPUTIME_ID 2
+#define CLOCK_THREAD_CPUTIME_ID  3
+
 struct cpu_clock {
     bool is_thread, only_user;
     int number;
