@@ -33,7 +33,7 @@ struct inode *inode_new(struct super *sb, u32 mode)
     if (sb)
         inode->ino = ++sb->next_ino;
     mutex_init(&inode->lock, "inode");
-    vm_object_init(&inode->mapped);
+    vm_object_init(inode);
     list_init(&inode->watches);
     now(&inode->mtime);
     inode->atime = inode->ctime = inode->mtime;

@@ -95,7 +95,7 @@ static int cache_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)
 
 static void cache_open(struct vma *vma)
 {
-    vm_object_add(vma, &vma->file->inode->mapped);
+    vm_object_add(vma, vma->file->inode);
 }
 
 static const struct vm_ops cache_vm_ops = {cache_open, vm_object_remove, cache_fault};
@@ -103,7 +103,7 @@ static const struct vm_ops cache_vm_ops = {cache_open, vm_object_remove, cache_f
 int page_cache_mmap(struct file *file, struct vma *vma)
 {
     vma->ops = &cache_vm_ops;
-    vm_object_add(vma, &file->inode->mapped);
+    vm_object_add(vma, file->inode);
     inode_accessed(file->inode);
     return 0;
 }

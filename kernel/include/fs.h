@@ -95,7 +95,6 @@ struct inode {
     const struct file_ops *fops; /* the operations of its open files */
     struct mutex lock;
     struct page_cache *pages; /* regular files; created on first use */
-    struct vm_object mapped;  /* the areas that map the pages */
     struct list watches;      /* (notify_lock) see opt/notify/notify.h */
     void *priv;               /* the file system's */
     void *dev_priv;           /* device nodes: priv of devfs_register_dev */

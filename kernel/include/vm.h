@@ -15,27 +15,24 @@
 #include "optional.h"
 
 struct file;
+struct inode;
 struct vm;
 struct vma;
 struct trapframe;
 
 /*
- * A mapped object that can shrink: a file. Its owner calls vm_object_add() when an area maps it
- * (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke() after it has made
- * faults beyond the new end fail and before it frees the pages. The owner's lock serialises calls
- * of revoke.
+ * opt/revoke: the areas that map a file, which can shrink. They are added when an area maps it
+ * (also in ops->open), and removed in ops->close. Without it a mapping keeps the pages that it has.
  */
-struct vm_object {
-    struct spinlock lock;
-    struct list areas; /* (lock) vma->in_object */
-    u64 round;         /* number of vm_object_revoke() calls */
-};
-/* opt/revoke. Without it a mapping keeps the pages that it has. */
-OPTIONAL(CONFIG_REVOKE, void, vm_object_init, (struct vm_object *object))
-OPTIONAL(CONFIG_REVOKE, void, vm_object_add, (struct vma *vma, struct vm_object *object))
+OPTIONAL(CONFIG_REVOKE, void, vm_object_init, (struct inode *inode))
+OPTIONAL(CONFIG_REVOKE, void, vm_object_add, (struct vma *vma, struct inode *inode))
 OPTIONAL(CONFIG_REVOKE, void, vm_object_remove, (struct vma *vma))
-/* Every mapping of bytes from..to (page-aligned) faults again, private copies too; may sleep. */
-OPTIONAL(CONFIG_REVOKE, void, vm_object_revoke, (struct vm_object *object, u64 from, u64 to))
+/*
+ * Every mapping of bytes from..to (page-aligned) faults again, private copies too; may sleep. The
+ * caller has made faults beyond the new end fail, and frees the pages afterwards; its lock
+ * serialises these calls.
+ */
+OPTIONAL(CONFIG_REVOKE, void, vm_object_revoke, (struct inode *inode, u64 from, u64 to))
 
 /* vma->prot and access bits; the values of PROT_READ etc. */
 #define VM_READ  1
@@ -86,7 +83,6 @@ struct vm {
     u32 harts; /* bit per hart that may hold translations of it */
     va_t brk_start, brk;
     size_t resident; /* pages mapped */
-    size_t reserved; /* bytes of address space, for RLIMIT_AS */
     size_t peak;
 #include "config.vm" /* of options: vm.def */
 };

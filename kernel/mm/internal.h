@@ -8,6 +8,9 @@ void vm_destroy(void *vm); /* vm.c: after the last reference */
 /* opt/exec: where the words of the program are. */
 OPTIONAL(CONFIG_EXEC, void, vm_clone_words, (struct vm *to, const struct vm *from))
 
+/* opt/limits: RLIMIT_AS allows so many bytes more. */
+OPTIONAL(CONFIG_LIMITS, bool, vm_may_grow, (const struct vm *vm, u64 len), true)
+
 /* vma.c */
 struct vma *vma_new(struct vm *vm, va_t start, va_t end, u32 prot, u32 flags);
 void vma_link(struct vm *vm, struct vma *vma);

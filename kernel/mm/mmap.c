@@ -3,7 +3,6 @@
  */
 #include "abi/errno.h"
 #include "abi/mman.h"
-#include "abi/sched.h"
 #include "file.h"
 #include "klib.h"
 #include "mm/internal.h"
@@ -83,7 +82,7 @@ static long choose_address(struct vm *vm, va_t addr, u64 len, u32 flags)
 static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file,
                        u64 offset)
 {
-    if (vm->reserved + len > rlimit_get(RLIMIT_AS))
+    if (!vm_may_grow(vm, len))
         return -ENOMEM;
     long at = choose_address(vm, addr, len, flags);
     if (at < 0)

@@ -73,7 +73,6 @@ static int clone_area(struct vm *to, struct vm *from, struct vma *vma)
         return -ENOMEM;
     copy->vm = to;
     list_push_back(&to->areas, &copy->link);
-    to->reserved += copy->end - copy->start;
     bool faults_again = vma->flags & VMA_SHARED && !(vma->flags & VMA_PREMAPPED);
     if (faults_again || vma->flags & VMA_WIPE)
         return 0;

@@ -38,10 +38,7 @@ struct vma *vma_copy(const struct vma *vma)
 
 void vma_delete(struct vma *vma)
 {
-    if (!list_empty(&vma->link)) {
-        list_remove(&vma->link);
-        vma->vm->reserved -= vma->end - vma->start;
-    }
+    list_remove(&vma->link);
     if (vma->ops && vma->ops->close)
         vma->ops->close(vma);
     if (vma->file)
@@ -69,7 +66,6 @@ void vma_link(struct vm *vm, struct vma *vma)
         after = &v->link;
     }
     list_push_front(after, &vma->link);
-    vm->reserved += vma->end - vma->start;
 }
 
 struct vma *vma_split(struct vma *vma, va_t at)

@@ -62,7 +62,6 @@ static bool grow_in_place(struct vm *vm, struct vma *vma, va_t end)
 {
     if (end > USER_MMAP_TOP || !vma_range_free(vm, vma->end, end))
         return false;
-    vm->reserved += end - vma->end;
     vma->end = end;
     return true;
 }
@@ -87,7 +86,7 @@ static long remap_locked(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32
         return -EFAULT;
     if (new_len > old_len && vma->flags & VMA_DEVICE)
         return -EFAULT;
-    if (new_len > old_len && vm->reserved + new_len - old_len > rlimit_get(RLIMIT_AS))
+    if (new_len > old_len && !vm_may_grow(vm, new_len - old_len))
         return -ENOMEM;
     if (flags & MREMAP_FIXED) {
         long error = prepare_target(vm, addr, old_len, to, new_len);

@@ -3,6 +3,7 @@
  * the end.
  */
 #include "opt/slab/slab.h"
+#include "opt/limits/reserved.h"
 #include "opt/hwprobe/isa.h"
 #include "klib.h"
 #include "opt/directories/path_string.h"
@@ -174,7 +175,9 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
     memcpy(s->gid, (u32[]){p->gid, p->egid, p->sgid}, sizeof(s->gid));
     spin_unlock(&proc_lock);
     if (vm) {
-        s->pages = vm->reserved / PAGE_SIZE;
+        mutex_lock(&vm->lock);
+        s->pages = vm_reserved(vm) / PAGE_SIZE;
+        mutex_unlock(&vm->lock);
         s->resident = vm->resident;
         s->peak = vm->peak;
         vm_put(vm);

@@ -10,16 +10,19 @@
  * until the child is complete.
  */
 #include "klib.h"
+#include "fs.h"
 #include "mm/internal.h"
 
-void vm_object_init(struct vm_object *object)
+void vm_object_init(struct inode *inode)
 {
+    struct vm_object *object = &inode->mapped;
     spin_init(&object->lock, "object");
     list_init(&object->areas);
 }
 
-void vm_object_add(struct vma *vma, struct vm_object *object)
+void vm_object_add(struct vma *vma, struct inode *inode)
 {
+    struct vm_object *object = &inode->mapped;
     vma->object = object;
     list_init(&vma->in_object);
     spin_lock(&object->lock);
@@ -98,8 +101,9 @@ static void revoke_in(struct vm *vm, struct vm_object *object, u64 from, u64 to,
     mutex_unlock(&vm->lock);
 }
 
-void vm_object_revoke(struct vm_object *object, u64 from, u64 to)
+void vm_object_revoke(struct inode *inode, u64 from, u64 to)
 {
+    struct vm_object *object = &inode->mapped;
     struct vm *vm;
     u64 round = ++object->round;
     while ((vm = next_vm(object, round))) {

@@ -13,7 +13,7 @@ int page_cache_truncate(struct inode *inode, i64 size)
         return err;
     atomic_store(&inode->size, size);
     if (shrinks) {
-        vm_object_revoke(&inode->mapped, end, ~PAGE_MASK);
+        vm_object_revoke(inode, end, ~PAGE_MASK);
         page_cache_drop(inode, end >> PAGE_SHIFT);
     }
     inode_touch(inode, true);
