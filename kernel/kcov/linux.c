@@ -30,25 +30,18 @@
 /* 0 and 1 are plain; bits 1 and 2 of any other value select UNIQ_PC and UNIQ_EDGE; 8 alone CMP. */
 int kcov_linux_mode(u64 value, u32 *record)
 {
-    *record = value == 0 ? KCOV_RECORD_PC : 0;
-    if (value == 1) {
-#ifdef CONFIG_KCOV_ENABLE_COMPARISONS
-        *record = KCOV_RECORD_CMP;
-#else
-        return -ENOTSUPP;
-#endif
-    }
-#ifdef CONFIG_KCOV_UNIQ
-    if (value > 1)
-        *record = (value & 2 ? KCOV_RECORD_UNIQ_PC : 0) | (value & 4 ? KCOV_RECORD_UNIQ_EDGE : 0);
+    bool compares = HAS_OPTION(CONFIG_KCOV_ENABLE_COMPARISONS);
+
+    *record = value ? KCOV_RECORD_CMP : KCOV_RECORD_PC;
+    if (value <= 1)
+        return value && !compares ? -ENOTSUPP : 0;
+    if (!HAS_OPTION(CONFIG_KCOV_UNIQ))
+        return -EINVAL;
+    *record = (value & 2 ? KCOV_RECORD_UNIQ_PC : 0) | (value & 4 ? KCOV_RECORD_UNIQ_EDGE : 0);
     if (value == 8) {
-#ifdef CONFIG_KCOV_ENABLE_COMPARISONS
         *record = KCOV_RECORD_UNIQ_CMP;
-#else
-        return -EOPNOTSUPP;
-#endif
+        return compares ? 0 : -EOPNOTSUPP;
     }
-#endif
     return *record ? 0 : -EINVAL;
 }
 
