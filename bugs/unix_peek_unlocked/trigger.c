@@ -40,6 +40,8 @@ int main(void)
         memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof(fd));
         sendmsg(pair[0], &message, MSG_DONTWAIT);
         close(fd);
+        for (volatile int wait = 0; wait < i % 61; wait++)
+            ; /* meets the peeker at another moment each time */
         receive(0);
     }
     done = 1;
