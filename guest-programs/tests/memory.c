@@ -71,6 +71,7 @@ static void protection_is_enforced_and_changed(void)
     CHECK(munmap(p, 2 * PAGE) == 0);
     CHECK(mprotect(p, PAGE, RW) == -1 && errno == ENOMEM);
     CHECK(mprotect(p + 1, PAGE, RW) == -1 && errno == EINVAL);
+    CHECK(mprotect(p, SIZE_MAX, RW) == -1 && errno == ENOMEM);
 }
 
 static void fork_copies_private_and_shares_shared(void)
@@ -112,6 +113,12 @@ static void file_mappings(void)
     CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 1) == MAP_FAILED && errno == EINVAL);
     close(fd);
     unlink("/tmp/kcovbox-map");
+}
+
+static void wrong_hints_are_ignored(void)
+{
+    char *p = mmap((void *)-PAGE, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p != MAP_FAILED && (long)p > 0 && munmap(p, 2 * PAGE) == 0);
 }
 
 static void fixed_mappings_replace(void)
@@ -212,6 +219,7 @@ int main(void)
     RUN(protection_is_enforced_and_changed);
     RUN(fork_copies_private_and_shares_shared);
     RUN(file_mappings);
+    RUN_ON_KERNEL(wrong_hints_are_ignored);
     RUN_ON_KERNEL(fixed_mappings_replace);
     RUN(mmap_argument_errors);
     RUN(brk_moves);

@@ -1,6 +1,7 @@
 /*
  * filepages.c: the pages of each file as an array, in a kernel without the option PAGETREE. A page
- * that was never written is a hole, which reads as zeros.
+ * that was never written is a hole, which reads as zeros. A page so far behind the start that there
+ * is no array for it (64 GiB) is -ENOMEM.
  */
 #include "abi/errno.h"
 #include "alloc.h"

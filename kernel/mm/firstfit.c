@@ -1,7 +1,8 @@
 /* kcov: not instrumented: its path depends on everything that ran before */
 /*
- * Page allocator of a kernel without the option BUDDY: the first pages in a row that have no
- * references. No page in front of `lowest` is free, so the search for one page is short.
+ * Page allocator of a kernel without the option BUDDY: the first free pages in a row. Their kind
+ * tells, which changes under the lock; page_put() counts references without it. No page in front of
+ * `lowest` is free, so the search for one page is short.
  */
 #include "klib.h"
 #include "lock.h"
@@ -12,14 +13,14 @@
 static struct spinlock page_lock = SPINLOCK_INIT("pages");
 static struct page *lowest, *end; /* (lock) end: behind the last range */
 
-/* Ranges come in the order of their addresses. Pages between two ranges are never free. */
+/* Ranges come in the order of their addresses. Pages between two stay PAGE_RESERVED. */
 void page_add_range(pa_t from, pa_t to)
 {
     size_t n = (to - from) >> PAGE_SHIFT;
     struct page *first = page_of(from);
     spin_lock(&page_lock);
-    for (struct page *pg = end ? end : pages; pg < first; pg++)
-        pg->refs = 1;
+    for (size_t i = 0; i < n; i++)
+        first[i].kind = PAGE_FREE;
     if (!lowest)
         lowest = first;
     end = first + n;
@@ -37,7 +38,7 @@ static pa_t take(size_t n)
     spin_lock(&page_lock);
     struct page *pg = lowest;
     while (pg < end && run < n)
-        run = pg++->refs ? 0 : run + 1;
+        run = pg++->kind == PAGE_FREE ? run + 1 : 0;
     bool found = run == n;
     if (n == 1)
         lowest = pg;

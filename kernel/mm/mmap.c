@@ -189,9 +189,9 @@ long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot)
         return -EINVAL;
     if (len == 0)
         return 0;
-    len = ALIGN_UP(len, PAGE_SIZE);
     if (addr >= USER_TOP || len > USER_TOP - addr)
         return -ENOMEM;
+    len = ALIGN_UP(len, PAGE_SIZE);
     mutex_lock(&vm->lock);
     long error = protect_locked(vm, addr, addr + len, prot);
     mutex_unlock(&vm->lock);

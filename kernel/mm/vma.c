@@ -103,7 +103,8 @@ bool vma_range_free(struct vm *vm, va_t start, va_t end)
 va_t vma_find_gap(struct vm *vm, u64 len, va_t hint)
 {
     hint = ALIGN_DOWN(hint, PAGE_SIZE);
-    if (hint >= USER_MIN && hint + len <= USER_MMAP_TOP && vma_range_free(vm, hint, hint + len))
+    if (hint >= USER_MIN && hint <= USER_MMAP_TOP && len <= USER_MMAP_TOP - hint &&
+        vma_range_free(vm, hint, hint + len))
         return hint;
     va_t top = USER_MMAP_TOP;
     for (struct list *l = vm->areas.prev; l != &vm->areas; l = l->prev) {

@@ -51,7 +51,8 @@ static int map_segment(struct program *program, struct vm *vm, const struct elf_
     u32 prot = (ph->flags & PF_R ? PROT_READ : 0) | (ph->flags & PF_W ? PROT_WRITE : 0) |
                (ph->flags & PF_X ? PROT_EXEC : 0);
     long at = 0;
-    if (ph->filesz > ph->memsz || ph->memsz >= USER_TOP || end >= USER_MMAP_TOP)
+    if (ph->filesz > ph->memsz || ph->memsz >= USER_TOP || end >= USER_MMAP_TOP ||
+        (ph->vaddr ^ ph->offset) & PAGE_MASK)
         return -ENOEXEC;
     if (ph->filesz)
         at = vm_mmap(vm, page, zeros - page, prot, MAP_PRIVATE | MAP_FIXED, program->file,

@@ -110,7 +110,8 @@ long sys_rt_sigaction(u64 sig, u64 new_addr, u64 old_addr, u64 size)
         *a = new;
     if (ignored(curproc, (int)sig)) {
         curproc->pending &= ~SIGBIT(sig);
-        current->pending &= ~SIGBIT(sig);
+        list_for_each(t, &curproc->threads, struct thread, in_proc)
+            t->pending &= ~SIGBIT(sig);
     }
     spin_unlock(&proc_lock);
     return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;

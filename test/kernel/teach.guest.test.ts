@@ -163,6 +163,51 @@ int main(void)
     expect(run(program).stdout).toBe('4 0 0 1 10\n');
   });
 
+  it('a page has one owner on four harts', () => {
+    const program = join(ROOT, 'guest-programs/tests/owners.c');
+    const args = ['--conf', 'linux+teach', '--smp', '4', '--schedule', 'rw', '--sched-seed'];
+    for (const seed of ['0x1', '0x2', '0x3', '0x4'])
+      expect(run(...args, seed, program, '--', '60'), seed).toEqual({ stdout: 'ok\n', status: 0 });
+  });
+
+  it('a signal that is ignored now is pending for no thread', () => {
+    const program = join(folder, 'ignored.c');
+    writeFileSync(
+      program,
+      `#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static void *other(void *arg)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    pthread_kill(pthread_self(), SIGUSR1);
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    pthread_sigmask(SIG_UNBLOCK, &set, 0);
+    return arg;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&thread, 0, other, 0);
+    pthread_barrier_wait(&barrier);
+    signal(SIGUSR1, SIG_IGN);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, 0);
+    puts("lives");
+}
+`,
+    );
+    for (const conf of ['linux', 'linux+teach'])
+      expect(run('--conf', conf, program), conf).toEqual({ stdout: 'lives\n', status: 0 });
+  });
+
   // kernel/dev/console.c, which the option TERMINAL replaces.
   it('its console gives bytes as they come, or lines with echo', () => {
     const program = join(folder, 'input.c');
