@@ -71,7 +71,7 @@ static void protection_is_enforced_and_changed(void)
     CHECK(munmap(p, 2 * PAGE) == 0);
     CHECK(mprotect(p, PAGE, RW) == -1 && errno == ENOMEM);
     CHECK(mprotect(p + 1, PAGE, RW) == -1 && errno == EINVAL);
-    CHECK(mprotect(p, SIZE_MAX, RW) == -1 && errno == ENOMEM);
+    CHECK(mprotect(p, ~0UL, RW) == -1 && errno == ENOMEM);
 }
 
 static void fork_copies_private_and_shares_shared(void)
