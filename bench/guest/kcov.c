@@ -1,7 +1,7 @@
 /*
- * The environment of the kernel's own coverage hooks in a bench image (kernel/kcov/hooks.S,
- * record.c): a thread for tp to point at, a context with an area, and the registration with the
- * kcov device as in kernel/kcov/live.c. Without the device, as on QEMU, the hooks run in C.
+ * The environment of the kernel's own coverage hooks in a bench image (kernel/kcov/hooks.S and
+ * kernel/opt/kcovguest): a thread for tp to point at, a context with an area, and the registration
+ * with the kcov device as in kernel/kcov/live.c. Without it, as on QEMU, the hooks run in C.
  */
 #include "asm.h"
 #include "abi/kcov-device.h"
@@ -16,7 +16,7 @@ extern const u64 kcov_hook_table[];
 extern u64 kcov_device;
 
 static u64 thread[(THREAD_KCOV + 8) / 8];
-static struct kcov_hart hart __attribute__((aligned(KCOV_HART_SIZE)));
+static struct kcov_hart hart __attribute__((aligned(sizeof(struct kcov_hart))));
 static struct kcov_context context;
 static u64 area[AREA_WORDS] __attribute__((aligned(4096)));
 
