@@ -20,8 +20,8 @@ static int use_pages(int rounds, long mark)
     int wrong = 0;
 
     for (int r = 0; r < rounds; r++) {
-        volatile long *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        volatile long *p =
+            mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         for (int i = 0; i < PAGES; i++)
             p[i * WORDS] = mark;
