@@ -43,8 +43,6 @@ int cow_make_writable(struct vma *vma, va_t va, u64 *pte);
 int vma_fault(struct vma *vma, va_t va, u32 access);
 /* opt/memadvice: maps every page of a new area; 0 or a negative errno, and then none. */
 OPTIONAL(CONFIG_MEMADVICE, int, vma_premap, (struct vma *vma), 0)
-/* The same for the areas in a range, as far as memory allows. */
-OPTIONAL(CONFIG_MEMADVICE, void, vm_populate, (struct vm *vm, va_t start, va_t end))
 /* access is VM_READ, VM_WRITE or VM_EXEC. */
 bool vma_allows(const struct vma *vma, u32 access);
 /* mmap.c */

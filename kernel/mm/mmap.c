@@ -79,6 +79,15 @@ static long choose_address(struct vm *vm, va_t addr, u64 len, u32 flags)
     return (long)addr;
 }
 
+static void populate(struct vm *vm, va_t start, va_t end)
+{
+    for (va_t va = start; va < end; va += PAGE_SIZE) {
+        struct vma *vma = vm_find(vm, va);
+        if (!vma || vma_fault(vma, va, vma->prot & VM_WRITE ? VM_WRITE : VM_READ))
+            return;
+    }
+}
+
 static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file,
                        u64 offset)
 {
@@ -104,7 +113,7 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
     vma_link(vm, vma);
     vma_merge(vm, vma); /* may free it */
     if (flags & MAP_POPULATE)
-        vm_populate(vm, (va_t)at, (va_t)at + len);
+        populate(vm, (va_t)at, (va_t)at + len);
     return at;
 }
 

@@ -17,12 +17,3 @@ int vma_premap(struct vma *vma)
         pt_unmap(vma->vm, vma->start, vma->end);
     return error;
 }
-
-void vm_populate(struct vm *vm, va_t start, va_t end)
-{
-    for (va_t va = start; va < end; va += PAGE_SIZE) {
-        struct vma *vma = vm_find(vm, va);
-        if (!vma || vma_fault(vma, va, vma->prot & VM_WRITE ? VM_WRITE : VM_READ))
-            return;
-    }
-}
