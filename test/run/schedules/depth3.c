@@ -1,8 +1,8 @@
-/* A bug of depth 3, in 100 rounds: each of two threads must be interrupted at its place. */
+/* A bug of depth 3, in 1,000 rounds: each of two threads must be interrupted at its place. */
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 100 };
+enum { ROUNDS = 1000 };
 static volatile int state, seen, round_of[2];
 
 /* Both threads begin a round together. */
