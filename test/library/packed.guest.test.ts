@@ -226,7 +226,7 @@ describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
   test('node.mjs, and coverage.mjs with what it leaves', () => {
     const said = node(path, ['node.mjs'], major);
     expect(said.split('\n').filter(line => !line.startsWith('kernel '))).toEqual([
-      'exit 0, 14 lines of output',
+      'exit 0, 17 lines of output',
       expect.stringMatching(/^\d\d records cover \d\d points, \d\d\d lines of the kernel$/),
       'the replay is the same run',
       'KcovboxError, compile: broken.c does not compile',
@@ -260,7 +260,7 @@ describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
     copyFileSync(join(DEVICE, 'summer.ts'), join(app, 'summer.ts'));
     expect(node(path, [kcovbox, 'dev', 'header', 'summer.ts'], major)).toContain('#define SUMMER_SUM 0x18');
     const run = ['run', '--device', 'summer.ts,latency=9', '--fault', 'summer:late@1=1us', program];
-    expect(node(path, [kcovbox, ...run], major)).toMatch(/^(.*\n){14}$/);
+    expect(node(path, [kcovbox, ...run], major)).toMatch(/^(.*\n){17}$/);
     writeFileSync(
       join(app, 'bench.mjs'),
       `import { defineDevice, DeviceBench } from 'kcovbox/device';
