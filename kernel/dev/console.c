@@ -104,24 +104,27 @@ static i64 serial_read(struct file *file, struct iter *to, i64 *pos)
 {
     struct serial *s = file->priv;
     char chunk[128];
+    i64 done = 0;
     bool ended;
     long err = 0;
     u32 n;
 
     while (!err && to->left) {
         n = take(s, chunk, MIN(to->left, sizeof(chunk)), &ended);
-        if (n) {
-            if (s->full)
-                serial_start(s);
-            return iter_put(to, chunk, n) < n ? -EFAULT : (i64)n;
-        }
-        if (ended)
-            return 0;
+        if (n && s->full)
+            serial_start(s);
+        if (iter_put(to, chunk, n) < n)
+            return done ? done : -EFAULT;
+        done += n;
+        if (n == sizeof(chunk) && chunk[n - 1] != '\n')
+            continue; /* of a longer line */
+        if (done || ended)
+            return done;
         err = file->oflags & O_NONBLOCK
                   ? -EAGAIN
                   : wait_event_interruptible(&s->wait, s->head != s->ready || s->ended);
     }
-    return err;
+    return done ? done : err;
 }
 
 static i64 serial_write(struct file *file, struct iter *from, i64 *pos)

@@ -135,12 +135,17 @@ long sys_kill(u64 pid, u64 sig)
 {
     if (sig > NSIG)
         return -EINVAL;
+    bool found = false;
     spin_lock(&proc_lock);
-    struct proc *p = proc_find((int)pid);
-    if (p && sig)
-        signal_send_proc_locked(p, (int)sig, NULL);
+    list_for_each(p, &all_procs, struct proc, in_all) {
+        if (p->pid != (int)pid && (int)pid != 0) /* 0: the group, which all belong to */
+            continue;
+        found = true;
+        if (sig)
+            signal_send_proc_locked(p, (int)sig, NULL);
+    }
     spin_unlock(&proc_lock);
-    return p ? 0 : -ESRCH;
+    return found ? 0 : -ESRCH;
 }
 
 long sys_tgkill(u64 tgid, u64 tid, u64 sig)

@@ -200,6 +200,8 @@ int main(void)
     signal(SIGUSR1, SIG_IGN);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, 0);
+    if (kill(0, SIGUSR1) != 0) // all processes of the group
+        return 1;
     puts("lives");
 }
 `,
@@ -236,6 +238,8 @@ int main(void)
     expect(read('one\rtwo\nthree\x04', '--append', 'tty=24x80')).toBe(
       'terminal: 1\none\ntwo\nthree[one\n][two\n][three]end 0\n',
     );
+    const long = 'y'.repeat(200);
+    expect(read(`${long}\r\x04`, '--append', 'tty=24x80')).toBe(`terminal: 1\n${long}\n[${long}\n]end 0\n`);
     // More than the ring has room for: the port waits until there is some.
     const text = 'x'.repeat(10_000);
     expect(read(text).replaceAll(/[[\]]/g, '')).toBe(`terminal: 1\n${text}end 0\n`);
