@@ -305,4 +305,7 @@ const struct kcov_dialect kcov_dialect = {
     .enter = remote_enter,
     .leave = remote_leave,
 };
+
+/* The host knows the dialect of an image by this name (host/guest.ts). */
+extern const struct kcov_dialect kcov_openbsd __attribute__((alias("kcov_dialect")));
 #endif
