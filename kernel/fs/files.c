@@ -136,6 +136,7 @@ struct file *files_get(struct files *t, int fd)
         f = NULL;
     if (f) {
         BUG_WATCH(fget_unlocked, f);
+        BUG_NOTE(fget_unlocked, t->slots[fd].file != f); /* closed before it was watched */
         file_get(f);
         BUG_WATCH(fget_unlocked, NULL);
     }
