@@ -41,8 +41,18 @@ const DW_LNE_SET_ADDRESS = 2;
 const START = { address: 0, line: 1, file: 1, isa: 0, flags: ROW_IS_STMT };
 type Registers = Pick<LineRow, 'address' | 'line' | 'file' | 'isa' | 'flags'>;
 
-/** `offsets`: of each program, the place in the old section and in the new one. */
-export function writeLinePrograms(sections: Sections): {
+/** In the place of names that nobody asks for: numbers of files and directories stay as they are. */
+const UNUSED = '?';
+
+/**
+ * `named`: by the place of a program in the section, the numbers of the files that entries of
+ * .debug_info name; rows name others. `offsets`: of each program, the place in the old section and
+ * in the new one.
+ */
+export function writeLinePrograms(
+  sections: Sections,
+  named: ReadonlyMap<number, ReadonlySet<number>>,
+): {
   readonly line: Uint8Array;
   readonly offsets: ReadonlyMap<number, number>;
 } {
@@ -52,12 +62,12 @@ export function writeLinePrograms(sections: Sections): {
     if (table.version > VERSION)
       throw new CoverageError(`.debug_line: version ${table.version} is not written again`);
     offsets.set(offset, out.length);
-    writeProgram(out, table);
+    writeProgram(out, table, named.get(offset) ?? new Set());
   }
   return { line: out.take(), offsets };
 }
 
-function writeProgram(out: Bytes, table: LineTable): void {
+function writeProgram(out: Bytes, table: LineTable, named: ReadonlySet<number>): void {
   const start = out.length;
   const rows = Array.from({ length: table.rows.count }, (_, i) => table.row(i));
   // Instructions of RISC-V have an even address.
@@ -67,17 +77,26 @@ function writeProgram(out: Bytes, table: LineTable): void {
   out.u32(0); // header_length
   out.u8(unit);
   for (const field of [1, 1, LINE_BASE & 0xff, LINE_RANGE, OPCODE_BASE, ...OPERANDS]) out.u8(field);
-  for (const dir of table.header.dirs) out.text(dir);
-  out.u8(0);
-  for (const { name, dir } of table.header.files) {
-    out.text(name);
-    for (const field of [dir, 0, 0]) out.uleb(field); // its time and size are not known
-  }
-  out.u8(0);
+  writeNames(out, table, new Set([...named, ...rows.map(({ file }) => file)]));
   out.set32(start + 6, out.length - start - 10);
   let state: Registers = START;
   for (const row of rows) state = writeRow(out, row, state, unit);
   out.set32(start, out.length - start - 4);
+}
+
+/** Directories and files, both counted from 1. `used`: files. */
+function writeNames(out: Bytes, { header }: LineTable, used: ReadonlySet<number>): void {
+  const files = header.files.slice(0, Math.max(0, ...used));
+  const usedDirs = new Set(files.flatMap(({ dir }, i) => (used.has(i + 1) ? [dir] : [])));
+  const dirs = header.dirs.slice(0, Math.max(0, ...usedDirs));
+  for (const [i, dir] of dirs.entries()) out.text(usedDirs.has(i + 1) ? dir : UNUSED);
+  out.u8(0);
+  for (const [i, { name, dir }] of files.entries()) {
+    const isUsed = used.has(i + 1);
+    out.text(isUsed ? name : UNUSED);
+    for (const field of [isUsed ? dir : 0, 0, 0]) out.uleb(field); // its time and size are not known
+  }
+  out.u8(0);
 }
 
 /** From the registers of the row before to this one; the registers behind it. */

@@ -160,6 +160,24 @@ function keptOf(all: readonly Node[]): Map<number, Node> {
   return kept;
 }
 
+/** The numbers of the files that kept entries name. */
+function filesOf(
+  entries: Entries,
+  nodes: readonly Node[],
+  kept: ReadonlyMap<number, Node>,
+  files = new Set<number>(),
+): Set<number> {
+  for (const { entry, children } of nodes) {
+    if (!kept.has(entry.offset)) continue;
+    for (const attribute of [DW_AT.decl_file, DW_AT.call_file]) {
+      const file = entries.number(entry, attribute);
+      if (file) files.add(file);
+    }
+    filesOf(entries, children, kept, files);
+  }
+  return files;
+}
+
 /** Contents by name. */
 function debugSections(elf: Elf): [string, Uint8Array][] {
   const dwarf = new Dwarf(elf);
@@ -172,7 +190,12 @@ function debugSections(elf: Elf): [string, Uint8Array][] {
   });
   // A function of C is named in its own unit, so references are within it.
   const kept = new Map(units.flatMap(({ nodes }) => [...keptOf(nodes)]));
-  const { line, offsets } = writeLinePrograms(dwarf.sections);
+  const named = new Map<number, Set<number>>();
+  for (const { root, nodes } of units) {
+    const program = entries.number(root, DW_AT.stmt_list);
+    if (program !== undefined) named.set(program, filesOf(entries, nodes, kept));
+  }
+  const { line, offsets } = writeLinePrograms(dwarf.sections, named);
   const writer = new Writer(entries, kept, offsets);
   for (const { root, nodes } of units) writer.unit(root, nodes);
   writer.end();
