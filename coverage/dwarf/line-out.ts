@@ -41,7 +41,7 @@ const DW_LNE_SET_ADDRESS = 2;
 const START = { address: 0, line: 1, file: 1, isa: 0, flags: ROW_IS_STMT };
 type Registers = Pick<LineRow, 'address' | 'line' | 'file' | 'isa' | 'flags'>;
 
-/** In the place of names that nobody asks for: numbers of files and directories stay as they are. */
+/** In the place of names that nobody asks for, so that the numbers of the others stay. */
 const UNUSED = '?';
 
 /**
@@ -94,7 +94,8 @@ function writeNames(out: Bytes, { header }: LineTable, used: ReadonlySet<number>
   for (const [i, { name, dir }] of files.entries()) {
     const isUsed = used.has(i + 1);
     out.text(isUsed ? name : UNUSED);
-    for (const field of [isUsed ? dir : 0, 0, 0]) out.uleb(field); // its time and size are not known
+    // Its time and size are not known.
+    for (const field of [isUsed ? dir : 0, 0, 0]) out.uleb(field);
   }
   out.u8(0);
 }
