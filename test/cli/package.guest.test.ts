@@ -136,7 +136,7 @@ test.skipIf(!existsSync(CHROMIUM))(
         await page.waitForSelector('.verdict.same', { timeout: 120_000 });
       }
       // Types of the kernel are in the part that is loaded late.
-      await page.goto(`${address}#program=bare&file=kernel/fs/sys_rw.c&line=76`);
+      await page.goto(`${address}#program=bare&file=kernel/fs/sys_rw.c&line=74`);
       await page.reload(); // before its run is there: the address must not change
       await page.waitForSelector('.l-covered', { timeout: 120_000 });
       expect(errors).toEqual([]);

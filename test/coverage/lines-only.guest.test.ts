@@ -93,7 +93,7 @@ describe.skipIf(reason)('an image with the debug information of lines', () => {
     }
     const [full, lines] = [bytes, reduced].map(image => new Image(image, 'kernel')) as [Image, Image];
     expect([...lines.statements]).toEqual([...full.statements]);
-    for (const name of ['sys_read', 'kernel/fs/sys_rw.c:76', 'trap_handle']) {
+    for (const name of ['sys_read', 'kernel/fs/sys_rw.c:74', 'trap_handle']) {
       expect(full.find(name).length).toBeGreaterThan(0);
       expect(lines.find(name)).toEqual(full.find(name));
     }

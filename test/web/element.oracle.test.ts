@@ -41,7 +41,7 @@ describe.skipIf(reason)('<kcovbox-run>', () => {
       join(book, 'index.html'),
       `<!doctype html><title>chapter</title><link rel="icon" href="data:,">
        <script src="${page}kcovbox-run.js"></script>
-       <kcovbox-run id="a" program="kcov-openbsd" line="kernel/fs/sys_rw.c:80" autostart></kcovbox-run>
+       <kcovbox-run id="a" program="kcov-openbsd" line="kernel/fs/sys_rw.c:78" autostart></kcovbox-run>
        <kcovbox-run id="b" src="mine.kcapsule" height="500px"></kcovbox-run>`,
     );
     writeFileSync(

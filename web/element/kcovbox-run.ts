@@ -3,7 +3,7 @@
 // neither sets a header, and the styles of the two do not meet.
 //
 //   <script defer src="https://host/kcovbox/kcovbox-run.js"></script>
-//   <kcovbox-run program="hello" line="kernel/fs/sys_rw.c:76" height="40rem"></kcovbox-run>
+//   <kcovbox-run program="hello" line="kernel/fs/sys_rw.c:74" height="40rem"></kcovbox-run>
 //
 //   program    a program of the page's menu, or
 //   src        the address of a capsule, relative to the chapter
