@@ -4,18 +4,18 @@
  *
  *     owners [rounds]
  */
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define PROCESSES 3
 #define PAGES     24
 #define WORDS     (4096 / sizeof(long))
 
+static int rounds = 100;
+
 /* The number of pages that hold the mark of another process. */
-static int use_pages(int rounds, long mark)
+static int use_pages(long mark)
 {
     int wrong = 0;
 
@@ -32,15 +32,22 @@ static int use_pages(int rounds, long mark)
     return wrong;
 }
 
-int main(int argc, char **argv)
+static void a_page_has_one_owner(void)
 {
-    int rounds = argc > 1 ? atoi(argv[1]) : 100, status, bad = 0;
+    int status, bad = 0, ended = 0;
 
     for (long i = 1; i <= PROCESSES; i++)
         if (fork() == 0)
-            _exit(use_pages(rounds, i) > 0);
-    while (wait(&status) > 0)
+            _exit(use_pages(i) > 0);
+    for (; wait(&status) > 0; ended++)
         bad |= status;
-    puts(bad ? "not ok" : "ok");
-    return bad != 0;
+    CHECK(bad == 0 && ended == PROCESSES);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    RUN(a_page_has_one_owner);
+    DONE();
 }

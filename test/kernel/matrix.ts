@@ -57,6 +57,7 @@ export const PROGRAMS: Readonly<Record<string, Row>> = {
   },
   'lock-order': { own: '/dev/lock-order is ours', conf: prebuilt('linux+lockdep'), says: /^slab page$/m },
   memory: LINUX,
+  owners: LINUX,
   pipes: LINUX,
   priorities: LINUX,
   processes: LINUX,
