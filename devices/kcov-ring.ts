@@ -24,18 +24,44 @@ export interface KcovRun {
   readonly index: number;
 }
 
+/**
+ * The runs that a listener expects again, and what it expects behind each: while the same comes,
+ * the ring counts it and gives nothing.
+ */
+export interface KcovRepeats {
+  /**
+   * Keeps the run; its number, or 0: there is no room. `begins`: it is the first of a call, so the
+   * run before it ended one.
+   */
+  keep(run: KcovRun, begins: boolean): number;
+  /** Behind run `from` this one is expected now, and no other. */
+  expect(from: number, to: number): void;
+  /** Number of the last run; 0: none that is kept, so the next one is given. */
+  at: number;
+  /** How many calls began as expected since this was last asked. */
+  takeBegun(): number;
+  /** How many calls ended with this run, with the next one as expected, since this was asked. */
+  takeEnded(number: number): number;
+  /** Forgets all runs. */
+  clear(): void;
+}
+
+/** Of runs that came as expected: the last one, and the number of records of them all. */
+export type RunsFollowed = (last: KcovRun, records: number) => void;
+
 export interface KcovRing {
   /** For compiled code: puts the record into the ring, or calls the device. */
   readonly make: MakeRecord;
   /** Number of records that wait. */
   readonly pending: number;
+  readonly repeats: KcovRepeats;
   /** Takes all records that wait, in order. The object is valid during the call. */
-  take(give: (run: KcovRun) => void): void;
+  take(give: (run: KcovRun) => void, followed: RunsFollowed): void;
   /**
    * The ring is full: makes room. The last run may still grow, so it stays if it takes less than
    * half of the ring. A listener that compares runs gets it whole then.
    */
-  makeRoom(give: (run: KcovRun) => void): void;
+  makeRoom(give: (run: KcovRun) => void, followed: RunsFollowed): void;
   /** Kernel virtual = physical + this, for the tables of switches. */
   announce(kvaOffset: bigint): void;
   /**

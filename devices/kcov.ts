@@ -17,7 +17,7 @@ import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, REG } from './kcov-layout.ts';
 import { type KcovOrigin, kindOf, Origins } from './kcov-origin.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Recorder } from './kcov-record.ts';
-import type { KcovRing, KcovRun, MakeRecord } from './kcov-ring.ts';
+import type { KcovRepeats, KcovRing, KcovRun, MakeRecord, RunsFollowed } from './kcov-ring.ts';
 import type { KcovCount, KcovTally, LastRecord } from './kcov-tally.ts';
 
 export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h', size: REG.SIZE }, [
@@ -76,13 +76,20 @@ export interface KcovSink {
    * memory as it was written, or is the first of its buffer.
    */
   readonly run?: ((origin: KcovOrigin, run: KcovRun) => void) | undefined;
-  /** With `run`, and asked before: true if it has taken the run, whose origin it knows. */
-  readonly repeats?: ((run: KcovRun) => boolean) | undefined;
+  /** With `run`: it keeps runs that it expects again. */
+  readonly repeats?: KcovExpecting | undefined;
   /**
    * If present, a passive listener does not need the order of PCs and comparisons, nor more of
    * their origin than that their contexts had records before: it takes their numbers.
    */
   readonly counts?: KcovCounts | undefined;
+}
+
+export interface KcovExpecting {
+  /** Where it keeps them, once it listens; not called where all records come one by one. */
+  use(repeats: KcovRepeats): void;
+  /** Runs came as expected, which are not given. */
+  readonly followed: RunsFollowed;
 }
 
 export interface KcovCounts {
@@ -190,10 +197,13 @@ export class KcovDevice implements Device {
   #descriptor = 0;
   readonly #give = (run: KcovRun): void => {
     this.#recorder.count += run.count;
-    if (this.#runs!.repeats?.(run)) return;
     this.#runs!.run!(this.#origins.ofWords(run.words, run.origin, run.context, false), run);
   };
-  readonly #makeRoom = (): void => this.#ring!.makeRoom(this.#give);
+  readonly #followed: RunsFollowed = (last, records) => {
+    this.#recorder.count += records;
+    this.#runs!.repeats!.followed(last, records);
+  };
+  readonly #makeRoom = (): void => this.#ring!.makeRoom(this.#give, this.#followed);
   /** Low half of the store under way; the bus passes the high one next, and nothing in between. */
   #low = 0;
 
@@ -226,7 +236,7 @@ export class KcovDevice implements Device {
 
   /** The same of those whose order matters. */
   #settle(): void {
-    this.#ring?.take(this.#give);
+    this.#ring?.take(this.#give, this.#followed);
     this.#tally?.settle(last => this.#counts?.last(this.#descriptor, last));
   }
 
@@ -251,6 +261,8 @@ export class KcovDevice implements Device {
     this.#runs = this.#isPassive && !this.#counts && sink?.run ? sink : undefined;
     if (this.#counts) this.#tally ??= this.#ports.tally?.();
     if (this.#runs) this.#ring ??= this.#ports.ring?.(this.#report, this.#makeRoom);
+    this.#ring?.repeats.clear();
+    if (this.#ring) this.#runs?.repeats?.use(this.#ring.repeats);
     this.#recorder.sink = sink && {
       record: (ctx, isEdge, words, area, index) => {
         const origin = this.#origins.of(ctx, words.length > 2);

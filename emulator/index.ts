@@ -9,7 +9,7 @@ export type {
   KcovSwitch,
 } from '../devices/kcov.ts';
 export { type KcovOrigin, ORIGIN_WORDS } from '../devices/kcov-origin.ts';
-export type { KcovRun } from '../devices/kcov-ring.ts';
+export type { KcovRepeats, KcovRun, RunsFollowed } from '../devices/kcov-ring.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';

@@ -1,8 +1,9 @@
 // Keeps the records of a system call only if no earlier call of its thread has left the same ones;
 // else the earlier one stands for it, too (`Trace.alike`). Records come in runs of one origin.
 import type { TraceBuilder } from '../coverage/record.ts';
-import type { KcovOrigin, KcovRun } from '../emulator/index.ts';
+import type { KcovOrigin, KcovRepeats, KcovRun } from '../emulator/index.ts';
 import type { Call, CallSources } from './call-sources.ts';
+import { ExpectedCalls } from './expected-calls.ts';
 import { type Run, type SeenCall, SeenCalls } from './seen-calls.ts';
 
 /** The records of the call that a thread is in. */
@@ -17,6 +18,7 @@ export class CallFolding {
   readonly #sources: CallSources;
   readonly #test: string;
   readonly #known = new SeenCalls();
+  readonly #expected: ExpectedCalls;
   /** By thread. */
   readonly #kept = new Map<number, Kept>();
   /** The last call, if its records so far are those of an earlier one; it has no source yet. */
@@ -29,34 +31,36 @@ export class CallFolding {
     this.#builder = builder;
     this.#sources = sources;
     this.#test = test;
+    this.#expected = new ExpectedCalls(builder);
   }
 
-  /**
-   * The origin of a run that came behind the last one earlier, and does so again; undefined: it
-   * must be given to `add`. A program that makes the same calls again and again mostly comes here.
-   */
-  repeated(run: KcovRun): KcovOrigin | undefined {
-    const last = this.#pending;
-    const next = last && this.#known.repeated(last, run);
-    if (!next) return undefined;
-    if (next.before !== last) {
-      this.#builder.alike(last.source, 1);
-      this.#sources.next(this.#pendingCall!, next.origin.syscall);
-    }
-    this.#pending = next;
-    return next.origin;
+  /** From now on runs that come as expected are only told by `followed`. */
+  use(repeats: KcovRepeats): void {
+    this.settle();
+    this.#expected.use(repeats);
   }
 
-  add(origin: KcovOrigin, run: Run): void {
+  /** Runs came as expected; the origin of the last one. */
+  followed(): KcovOrigin {
+    const { seen, origin, begun } = this.#expected.take();
+    this.#pending = seen;
+    if (begun > 0) this.#sources.next(this.#pendingCall!, origin.syscall, begun);
+    return origin;
+  }
+
+  /** A run, or a single record. */
+  add(origin: KcovOrigin, run: Run | KcovRun): void {
     const { tid, syscall } = origin;
     const last = this.#pending?.origin.tid === tid ? this.#pending : undefined;
     const isFirst = this.#begins(origin);
     const before = isFirst ? undefined : (this.#pending ?? this.#kept.get(tid)?.seen);
     const canFold = isFirst || before !== undefined;
-    const seen = canFold ? this.#known.find(before, origin, run, last) : undefined;
+    const seen = canFold ? this.#known.find(before, origin, run) : undefined;
     if (seen && (isFirst || this.#pending)) {
       this.#pendingCall = this.#sources.call(tid, syscall);
       this.#pending = seen;
+      if ('origin' in run) this.#expected.came(last, seen, origin, run);
+      else this.#expected.lost();
       return;
     }
     this.settle();
@@ -74,6 +78,7 @@ export class CallFolding {
 
   /** The last call may get other records, or others come before its next: it is kept as it is. */
   settle(): void {
+    this.#expected.lost();
     const pending = this.#pending;
     if (!pending) return;
     this.#pending = undefined;
@@ -83,6 +88,11 @@ export class CallFolding {
     for (const { words, count, halves } of runs)
       source = this.#append(pending.origin, { words, at: 0, count, halves });
     this.#keep(pending.origin.tid, pending, source);
+  }
+
+  finish(): void {
+    this.settle();
+    this.#expected.settle();
   }
 
   /**

@@ -67,11 +67,11 @@ export class CallSources {
     return call;
   }
 
-  /** A thread's next call begins, without a source so far. */
-  next(call: Call, syscall: number): void {
+  /** A thread's next call begins, or that behind some more, without a source so far. */
+  next(call: Call, syscall: number, calls = 1): void {
     this.#origin = undefined;
     call.syscall = syscall;
-    call.call++;
+    call.call += calls;
     if (call.sources.length > 0) call.sources = [];
   }
 }

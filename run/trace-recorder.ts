@@ -10,7 +10,15 @@ import {
   type Trace,
   TraceBuilder,
 } from '../coverage/record.ts';
-import type { KcovContext, KcovCounts, KcovOrigin, KcovRun, KcovSink, Machine } from '../emulator/index.ts';
+import type {
+  KcovContext,
+  KcovCounts,
+  KcovOrigin,
+  KcovRun,
+  KcovSink,
+  Machine,
+  RunsFollowed,
+} from '../emulator/index.ts';
 import { CallFolding } from './call-folding.ts';
 import { CallSources } from './call-sources.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
@@ -76,8 +84,9 @@ export class TraceRecorder implements KcovSink {
     else {
       this.run = this.#run;
       if (!foldsCalls) return;
-      this.#folding = new CallFolding(this.#builder, this.#sources, test);
-      this.repeats = this.#repeats;
+      const folding = new CallFolding(this.#builder, this.#sources, test);
+      this.#folding = folding;
+      this.repeats = { use: repeats => folding.use(repeats), followed: this.#followed };
     }
   }
 
@@ -153,13 +162,11 @@ export class TraceRecorder implements KcovSink {
     this.#count += run.count;
   };
 
-  readonly #repeats = (run: KcovRun): boolean => {
-    const origin = this.#folding!.repeated(run);
-    if (!origin) return false;
-    if (run.halves === 2) this.#crossings?.recorded(run.context);
-    this.#watch?.wroteRun(origin.descriptor, run);
-    this.#count += run.count;
-    return true;
+  readonly #followed: RunsFollowed = (last, records) => {
+    const origin = this.#folding!.followed();
+    if (last.halves === 2) this.#crossings?.recorded(last.context);
+    this.#watch?.wroteRun(origin.descriptor, last);
+    this.#count += records;
   };
 
   /** Records that compiled code has counted. The device has reported one of their context. */
@@ -192,7 +199,7 @@ export class TraceRecorder implements KcovSink {
 
   finish(): Trace {
     this.#device?.flush();
-    this.#folding?.settle();
+    this.#folding?.finish();
     if (this.#crossings?.finish()) {
       this.#builder.header.flow = 'known';
       // Where the flow is unknown, the PCs prove nothing of other code anyway.

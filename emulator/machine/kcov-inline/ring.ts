@@ -13,8 +13,7 @@
 // RAM, of the usual form, and all its records find room.
 
 import { CMP_WORDS, CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
-import { ORIGIN_WORDS } from '../../../devices/kcov-origin.ts';
-import type { KcovRing, KcovRun, MakeRecord } from '../../../devices/kcov-ring.ts';
+import type { KcovRing, KcovRun, MakeRecord, RunsFollowed } from '../../../devices/kcov-ring.ts';
 import type { Ram } from '../../bus/ram.ts';
 import { HARTID } from '../../hart/layout.ts';
 import {
@@ -26,12 +25,13 @@ import {
   type LocalScope,
   ModuleBuilder,
 } from '../../wasm/module.ts';
+import { REPEATS_BYTES, Repeats } from './repeats.ts';
+import { ORIGIN_BYTES, RUN } from './run.ts';
 
+/** Bytes of the records and runs that wait. */
+const WAITING_BYTES = 0x2_0000;
 /** Bytes of memory that a ring needs. */
-export const RING_BYTES = 0x2_0000;
-
-/** Words of a context that an origin consists of: TID to the end of DESCRIPTOR. */
-const ORIGIN_BYTES = 4 * ORIGIN_WORDS;
+export const RING_BYTES = WAITING_BYTES + REPEATS_BYTES;
 
 /** Byte offsets within the ring. The first fields describe the last record. */
 const AT = {
@@ -62,13 +62,12 @@ const AT = {
   RUNS: 0x1_8000,
 } as const;
 
-/** Entry of a run: its origin, i32 host address of its records, i32 index of the first. */
-const RUN = { START: ORIGIN_BYTES, INDEX: ORIGIN_BYTES + 4, SIZE: ORIGIN_BYTES + 8 } as const;
 const DATA_END = AT.RUNS;
-const RUNS_END = AT.RUNS + Math.floor((RING_BYTES - AT.RUNS) / RUN.SIZE) * RUN.SIZE;
+const RUNS_END = AT.RUNS + Math.floor((WAITING_BYTES - AT.RUNS) / RUN.SIZE) * RUN.SIZE;
 
 export class RecordRing implements KcovRing {
   readonly make: MakeRecord;
+  readonly repeats: Repeats;
   readonly #ram: Ram;
   readonly #base: number;
   readonly #words: Uint32Array;
@@ -81,6 +80,7 @@ export class RecordRing implements KcovRing {
     this.#ram = ram;
     this.#base = base;
     this.#words = new Uint32Array(ram.memory.buffer);
+    this.repeats = new Repeats(ram, base + WAITING_BYTES);
     this.refuse();
     this.make = compile(ram, base, slow, full);
   }
@@ -90,26 +90,26 @@ export class RecordRing implements KcovRing {
     return bytes === 0 ? 0 : bytes / this.#recordBytes();
   }
 
-  take(give: (run: KcovRun) => void): void {
+  take(give: (run: KcovRun) => void, followed: RunsFollowed): void {
     const end = this.#get(AT.PUT);
     const data = this.#base + AT.DATA;
     if (end === data) return;
-    this.#giveRuns(give, this.#get(AT.RUN), end);
+    this.#giveRuns(give, followed, this.#get(AT.RUN), end);
     const bytes = this.#recordBytes();
     this.#words.copyWithin((data - bytes) >> 2, (end - bytes) >> 2, end >> 2);
     this.#clear();
   }
 
-  makeRoom(give: (run: KcovRun) => void): void {
+  makeRoom(give: (run: KcovRun) => void, followed: RunsFollowed): void {
     const end = this.#get(AT.PUT);
     const [data, runs] = [this.#base + AT.DATA, this.#base + AT.RUNS];
     const last = this.#get(AT.RUN) - RUN.SIZE;
     const start = last < runs ? data : this.#words[(last + RUN.START) >> 2]!;
     if (end - start >= (DATA_END - AT.DATA) / 2 || start === data) {
-      this.take(give);
+      this.take(give, followed);
       return;
     }
-    this.#giveRuns(give, last, start);
+    this.#giveRuns(give, followed, last, start);
     this.#words.copyWithin(data >> 2, start >> 2, end >> 2);
     this.#words.copyWithin(runs >> 2, last >> 2, (last + RUN.SIZE) >> 2);
     this.#words[(runs + RUN.START) >> 2] = data;
@@ -118,24 +118,28 @@ export class RecordRing implements KcovRing {
   }
 
   /** The runs whose entries lie before `runsEnd`, and their records before `end`. */
-  #giveRuns(give: (run: KcovRun) => void, runsEnd: number, end: number): void {
+  #giveRuns(give: (run: KcovRun) => void, followed: RunsFollowed, runsEnd: number, end: number): void {
+    const words = this.#words;
     const bytes = this.#recordBytes();
     const run = {
-      words: this.#words,
+      words,
       halves: bytes / 4,
       context: this.#context,
       area: this.#area,
       ...{ origin: 0, at: 0, count: 0, index: 0 },
     };
-    for (let entry = this.#base + AT.RUNS; entry < runsEnd; entry += RUN.SIZE) {
-      const at = this.#words[(entry + RUN.START) >> 2]!;
-      const next = entry + RUN.SIZE;
-      const stop = next < runsEnd ? this.#words[(next + RUN.START) >> 2]! : end;
-      run.origin = entry >> 2;
-      run.at = at >> 2;
-      run.count = (stop - at) / bytes;
-      run.index = this.#words[(entry + RUN.INDEX) >> 2]!;
-      give(run);
+    const startOf = (entry: number): number => (entry < runsEnd ? words[(entry + RUN.START) >> 2]! : end);
+    for (let entry = this.#base + AT.RUNS; entry < runsEnd; ) {
+      const differs = this.repeats.follow(entry, runsEnd, end);
+      // The last of those that came as expected, or the one to give.
+      const last = differs > entry ? differs - RUN.SIZE : entry;
+      run.origin = last >> 2;
+      run.at = startOf(last) >> 2;
+      run.count = (startOf(last + RUN.SIZE) - startOf(last)) / bytes;
+      run.index = words[(last + RUN.INDEX) >> 2]!;
+      if (differs > entry) followed(run, (startOf(differs) - startOf(entry)) / bytes);
+      else give(run);
+      entry = last + RUN.SIZE;
     }
   }
 
