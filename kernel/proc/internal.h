@@ -14,6 +14,19 @@ void proc_link(struct proc *p, struct proc *parent); /* locked */
 extern struct list all_procs, all_threads;           /* (proc_lock) by in_all */
 extern const struct proc_part __proc_parts_start[], __proc_parts_end[];
 
+/* child.c */
+struct clone_request {
+    u64 flags;
+    va_t stack, parent_tid, child_tid;
+    u64 tls;
+    va_t pidfd; /* opt/clone, with CLONE_PIDFD */
+};
+void child_copy_thread(struct thread *child, const struct clone_request *rq);
+/* Makes the child visible; from here on signals and exits may reach it. 0, or -EAGAIN. */
+int child_publish(struct proc *p, struct thread *t, bool sibling);
+/* Stores the number of the new thread where the flags ask for it, before it runs. */
+void child_put_tids(struct thread *t, const struct clone_request *rq);
+
 /* exit.c */
 void proc_unlink(struct proc *p);      /* locked */
 void proc_discard(struct proc *p);     /* one that was never linked */

@@ -8,12 +8,6 @@
 #define CLONE_NAMESPACES    0x7e020000    /* ..NEWNS, CGROUP, UTS, IPC, USER, PID, NET */
 #define CLONE_CLEAR_SIGHAND 0x100000000UL /* clone3 only */
 
-struct clone_request {
-    u64 flags;
-    va_t stack, parent_tid, child_tid;
-    u64 tls;
-    va_t pidfd; /* with CLONE_PIDFD */
-};
 long do_clone(const struct clone_request *rq);
 
 /*

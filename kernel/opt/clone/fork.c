@@ -55,25 +55,6 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     return child->fs && child->files ? 0 : -ENOMEM;
 }
 
-static void copy_thread(struct thread *child, const struct clone_request *rq)
-{
-    fp_sync();
-    child->fp = current->fp;
-    *child->tf = *current->tf;
-    child->tf->a0 = 0;
-    child->tf->syscall = ~0UL;
-    if (rq->stack)
-        child->tf->sp = rq->stack;
-    if (rq->flags & CLONE_SETTLS)
-        child->tf->tp = rq->tls;
-    child->blocked = current->blocked;
-    child->allowed_harts = current->allowed_harts;
-    sched_inherit(child, current);
-    altstack_copy(child, rq->flags);
-    if (rq->flags & CLONE_CHILD_CLEARTID)
-        child->clear_tid = rq->child_tid;
-}
-
 static int check_flags(u64 flags)
 {
     if (flags & CLONE_THREAD && !(flags & CLONE_SIGHAND))
@@ -89,44 +70,6 @@ static int check_flags(u64 flags)
     if (flags & CLONE_CLEAR_SIGHAND && flags & CLONE_SIGHAND)
         return -EINVAL;
     return 0;
-}
-
-/* Makes the child visible; from here on signals and exits may reach it. */
-static int publish(struct proc *p, struct thread *t, u64 flags)
-{
-    struct proc *parent = curproc;
-    spin_lock(&proc_lock);
-    if (current->exiting || (p == parent && parent->group_exit) || !rlimit_allows_thread()) {
-        spin_unlock(&proc_lock);
-        return -EAGAIN;
-    }
-    t->tid = pid_alloc();
-    if (p != parent) {
-        p->pid = t->tid;
-        p->pgid = parent->pgid;
-        p->sid = parent->sid;
-        for (const struct proc_part *part = __proc_parts_start; part < __proc_parts_end; part++)
-            if (part->copy)
-                part->copy(p, parent);
-        proc_link(p, flags & CLONE_PARENT ? parent->parent : parent);
-        proc_tell(parent, PROC_FORKED, p->pid);
-    }
-    thread_link(t);
-    spin_unlock(&proc_lock);
-    return 0;
-}
-
-static void put_tids(const struct clone_request *rq, struct thread *t)
-{
-    int tid = t->tid;
-    if (rq->flags & CLONE_PARENT_SETTID)
-        put_user(rq->parent_tid, tid);
-    if (!(rq->flags & CLONE_CHILD_SETTID))
-        return;
-    if (rq->flags & CLONE_VM)
-        put_user(rq->child_tid, tid);
-    else
-        t->set_tid = rq->child_tid;
 }
 
 /* Frees the parts of a child whose creation failed. */
@@ -154,18 +97,19 @@ long do_clone(const struct clone_request *rq)
     struct thread *t = error ? NULL : thread_alloc(p, current->name);
     if (!t)
         return abandon(p, NULL, -1, error ? error : -ENOMEM);
-    copy_thread(t, rq);
+    child_copy_thread(t, rq);
+    altstack_copy(t, rq->flags);
     if (rq->flags & CLONE_PIDFD)
         error = pidfd = pidfd_begin(p, rq->pidfd);
     if (error >= 0)
-        error = publish(p, t, rq->flags);
+        error = child_publish(p, t, rq->flags & CLONE_PARENT);
     if (error)
         return abandon(p, t, pidfd, error);
     int tid = t->tid;
     bool vfork = rq->flags & CLONE_VFORK && new_proc;
     if (vfork)
         proc_get(p);
-    put_tids(rq, t);
+    child_put_tids(t, rq);
     kcov_thread_start(t, current);
     sched_start(t);
     if (vfork) {
