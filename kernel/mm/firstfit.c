@@ -61,12 +61,9 @@ pa_t page_alloc(int order)
     return pa;
 }
 
-void page_free(pa_t pa, int order)
+void page_return(pa_t pa, int order)
 {
     struct page *pg = page_of(pa);
-    if (pg->kind != PAGE_USED || pg->order != order)
-        panic("page_free: page %lx is of kind %d, order %d, not order %d", pa, pg->kind, pg->order,
-              order);
     spin_lock(&page_lock);
     for (size_t i = 0; i < 1UL << order; i++) {
         pg[i].refs = 0;

@@ -67,6 +67,15 @@ void page_put(pa_t pa)
     }
 }
 
+void page_free(pa_t pa, int order)
+{
+    struct page *pg = page_of(pa);
+    if (pg->kind != PAGE_USED || pg->order != order)
+        panic("page_free: page %lx is of kind %d, order %d, not order %d", pa, pg->kind, pg->order,
+              order);
+    page_return(pa, order);
+}
+
 u32 page_refs(pa_t pa)
 {
     return atomic_load(&page_of(pa)->refs);

@@ -94,16 +94,12 @@ pa_t page_alloc(int order)
     return pa;
 }
 
-void page_free(pa_t pa, int order)
+void page_return(pa_t pa, int order)
 {
-    struct page *pg = page_of(pa);
-    if (pg->kind != PAGE_USED || pg->order != order)
-        panic("page_free: page %lx is of kind %d, order %d, not order %d", pa, pg->kind, pg->order,
-              order);
     kasan_free_pages(pa_to_va(pa), PAGE_SIZE << order);
     poison_pages(pa, order);
     spin_lock(&page_lock);
-    pg->refs = 0;
+    page_of(pa)->refs = 0;
     free_block(pa, order);
     spin_unlock(&page_lock);
 }
