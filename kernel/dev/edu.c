@@ -7,11 +7,11 @@
  *     task (kernel thread)   take the result, wake the sleeper
  *
  * It believes that the device answers. The option EDU puts opt/edu/edu.c in its place, which
- * survives a device that fails or goes, and moves data by DMA. The registers are those of QEMU's
- * device of the same name (docs/specs/edu); see devices/edu.ts.
+ * survives a device that fails or goes, and moves data by DMA.
  */
 #include "abi/edu.h"
 #include "abi/errno.h"
+#include "dev/edu.h"
 #include "driver.h"
 #include "file.h"
 #include "fs.h"
@@ -20,18 +20,6 @@
 #include "riscv.h"
 
 #ifndef CONFIG_EDU
-
-enum reg {
-    ID = 0x00,
-    LIVENESS = 0x04,
-    FACTORIAL = 0x08,
-    STATUS = 0x20,
-    INTERRUPT_STATUS = 0x24,
-    ACKNOWLEDGE = 0x64,
-};
-
-#define ID_VALUE   0x010000ed
-#define STATUS_IRQ 0x80
 
 /* The caller holds the lock from start to result, so one operation uses all of it. */
 struct edu {

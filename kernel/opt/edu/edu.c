@@ -9,10 +9,10 @@
  * The device does one operation at a time: the caller holds edu->lock (mutex) from start to result.
  * edu->done_lock protects the data that handler and task share. The device may be removed at any
  * time: sleepers then get -ENODEV, and the driver model releases the resources of probe (driver.h).
- * The registers are those of QEMU's device of the same name (docs/specs/edu); see devices/edu.ts.
  */
 #include "abi/edu.h"
 #include "abi/errno.h"
+#include "dev/edu.h"
 #include "driver.h"
 #include "file.h"
 #include "fs.h"
@@ -22,28 +22,6 @@
 #include "riscv.h"
 #include "taskq.h"
 #include "timeout.h"
-
-enum reg {
-    ID = 0x00,
-    LIVENESS = 0x04,
-    FACTORIAL = 0x08,
-    STATUS = 0x20,
-    INTERRUPT_STATUS = 0x24,
-    ACKNOWLEDGE = 0x64,
-    DMA_SOURCE = 0x80,
-    DMA_TARGET = 0x88,
-    DMA_COUNT = 0x90,
-    DMA_COMMAND = 0x98,
-};
-
-#define ID_VALUE      0x010000ed
-#define STATUS_BUSY   0x01
-#define STATUS_ERROR  0x02
-#define STATUS_IRQ    0x80
-#define DMA_START     1
-#define DMA_TO_MEMORY 2
-#define DMA_IRQ       4
-#define DEVICE_BUFFER 0x40000 /* the device's own buffer, as the DMA registers address it */
 
 struct edu {
     struct device *dev;
