@@ -24,7 +24,7 @@ static void make_dir(const char *path, u32 mode)
 {
     struct path at;
 
-    if (path_make(path, S_IFDIR | mode, &at) >= 0)
+    if (path_make(NULL, path, S_IFDIR | mode, &at) >= 0)
         path_put(&at);
 }
 

@@ -50,17 +50,25 @@ static u64 parse(const u8 *p, u64 left, struct member *m)
     return MIN(ALIGN_UP(start + m->size, 4), left);
 }
 
-/* Makes the missing directories in front of a name; archives made by hand often lack them. */
+/*
+ * Makes the missing directories in front of a name; archives made by hand often lack them. Goes
+ * down one by one, because walks from the root would cost the square of the length of the name.
+ */
 static void make_parents(const char *name)
 {
     char *path = kstrdup(name);
-    struct path at;
+    struct path at = {0}, below;
 
-    for (char *p = path; path && (p = strchr(p, '/')); *p++ = '/') {
-        *p = 0;
-        if (*path && path_make(path, S_IFDIR | 0755, &at) >= 0)
-            path_put(&at);
+    for (char *p = path, *end; path && (end = strchr(p, '/')); p = end + 1) {
+        *end = 0;
+        if (!*p)
+            continue;
+        if (path_make(at.inode ? &at : NULL, p, S_IFDIR | 0755, &below) < 0)
+            break;
+        path_put(&at);
+        at = below;
     }
+    path_put(&at);
     kfree(path);
 }
 
@@ -75,7 +83,7 @@ static int unpack(const struct member *m)
     if (S_ISLNK(m->mode) || (S_ISREG(m->mode) && m->links > 1 && !m->size))
         return -ENOSYS;
     make_parents(m->name);
-    err = path_make(m->name, (u32)m->mode, &at);
+    err = path_make(NULL, m->name, (u32)m->mode, &at);
     if (err < 0)
         return err;
     if (S_ISREG(m->mode) && S_ISREG(at.inode->mode)) {
@@ -86,6 +94,8 @@ static int unpack(const struct member *m)
         n = page_cache_write(at.inode, &contents, 0);
         mutex_unlock(&at.inode->lock);
     }
+    if ((at.inode->mode ^ m->mode) & S_IFMT)
+        kprintf("initrd: %s stays what it is, a later member is of another kind\n", m->name);
     path_put(&at);
     return n < 0 ? (int)n : n < (i64)m->size ? -ENOSPC : 0;
 }

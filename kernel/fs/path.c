@@ -108,10 +108,10 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
     return find(base ? base->inode : NULL, name, false, 0, &out->inode);
 }
 
-int path_make(const char *path, u32 mode, struct path *out)
+int path_make(const struct path *base, const char *path, u32 mode, struct path *out)
 {
     out->mnt = NULL;
-    return find(NULL, path, true, mode, &out->inode);
+    return find(base ? base->inode : NULL, path, true, mode, &out->inode);
 }
 
 static int check_open(struct inode *inode, u32 flags, bool made)

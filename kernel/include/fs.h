@@ -154,7 +154,7 @@ enum {
 };
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
 /* The place of this name, with a new node if it had none. 1: made; 0: found. */
-int path_make(const char *path, u32 mode, struct path *out);
+int path_make(const struct path *base, const char *path, u32 mode, struct path *out);
 int initrd_unpack(void); /* 0, or -errno after a message */
 
 /* A new one becomes the caller's. */

@@ -80,7 +80,28 @@ describe.skipIf(!ready)('an archive that is damaged behind its first member', ()
       member('/\0', WORDS),
       ...kinds.map((mode, i) => member(`kind${i}\0`, WORDS, { mode })),
     );
-    expect(text).not.toMatch(/initrd/);
+    expect(text.match(/^initrd: .*/gm)).toEqual([stays('..'), stays('/')]);
+  });
+
+  const stays = (name: string): string =>
+    `initrd: ${name} stays what it is, a later member is of another kind`;
+  it('a member with the name of one of another kind is reported', () => {
+    const text = after(
+      member('a/b/x\0', WORDS),
+      member('a/b\0', WORDS),
+      member('a/b\0', NONE, { mode: 0o040755 }),
+      member('a/b/x\0', NONE, { mode: 0o040755 }),
+      member('a/b/x\0', WORDS),
+    );
+    expect(text.match(/^initrd: .*/gm)).toEqual([stays('a/b'), stays('a/b/x')]);
+  });
+
+  it('2,000 directories cost time by their number, not by its square', () => {
+    const deep = 'a/'.repeat(2000);
+    const archive = Buffer.concat([first, member(`${deep}f\0`, WORDS), member(`/${deep}/g\0`, WORDS)]);
+    const end = run(path, archive, '', { harts: 4 }, 30_000_000);
+    expect(end.status).toBe(0);
+    expect(end.text).not.toMatch(/initrd/);
   });
 });
 

@@ -200,7 +200,7 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
     return err;
 }
 
-int path_make(const char *path, u32 mode, struct path *out)
+int path_make(const struct path *base, const char *path, u32 mode, struct path *out)
 {
     struct walk *w = kmalloc(sizeof(*w));
     struct inode *child;
@@ -209,7 +209,7 @@ int path_make(const char *path, u32 mode, struct path *out)
     if (!w)
         return -ENOMEM;
     mutex_lock(&fs_lock);
-    err = walk_begin(w, NULL, path);
+    err = walk_begin(w, base, path);
     if (!err)
         err = walk_run(w, WALK_PARENT);
     if (!err) {
