@@ -114,12 +114,13 @@ int path_make(const struct path *base, const char *path, u32 mode, struct path *
     return find(base ? base->inode : NULL, path, true, mode, &out->inode);
 }
 
-static int check_open(struct inode *inode, u32 flags, bool made)
+static int check_open(struct inode *inode, const char *path, u32 flags, bool made)
 {
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+    bool slash = path[strlen(path) - 1] == '/';
     int err = 0;
 
-    if (!made && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+    if (!made && !slash && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
         return -EEXIST;
     if (S_ISDIR(inode->mode) && (writes || flags & O_CREAT))
         return -EISDIR;
@@ -143,7 +144,7 @@ static int open_at(struct inode *base, const char *path, u32 flags, u32 mode, st
 
     if (made < 0)
         return err;
-    err = check_open(at.inode, flags, made);
+    err = check_open(at.inode, path, flags, made);
     if (!err)
         err = file_open_path(&at, flags, path, out);
     path_put(&at);

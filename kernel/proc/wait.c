@@ -20,7 +20,7 @@ static long reap(int pid, int *status)
     long result = -ECHILD;
     spin_lock(&proc_lock);
     list_for_each(child, &curproc->children, struct proc, sibling) {
-        if (pid > 0 && child->pid != pid)
+        if (pid > 0 ? child->pid != pid : pid < -1 && child->pgid + pid != 0)
             continue;
         result = 0;
         if (child->state != PROC_ZOMBIE)
@@ -41,7 +41,7 @@ long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
 {
     int pid = (int)pid_arg, status = 0;
     long found = 0, error = 0;
-    if (options & ~(u64)(WNOHANG | WUNTRACED) || pid < -1)
+    if (options & ~(u64)(WNOHANG | WUNTRACED))
         return -EINVAL;
     if (options & WNOHANG)
         found = reap(pid, &status);

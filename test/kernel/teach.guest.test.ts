@@ -213,6 +213,49 @@ int main(void)
       expect(run('--conf', conf, program), conf).toEqual({ stdout: 'lives\n', status: 0 });
   });
 
+  it('has the errors of the whole kernel', () => {
+    const program = join(folder, 'errors.c');
+    writeFileSync(
+      program,
+      `#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void show(const char *what, long result)
+{
+    printf("%s %d\\n", what, result < 0 ? errno : 0);
+}
+int main(void)
+{
+    int *gone = mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), word = 0;
+    munmap(gone, 4096);
+    show("/tmp", open("/tmp", O_RDONLY | O_CREAT | O_EXCL, 0600));
+    show("/tmp/", open("/tmp/", O_RDONLY | O_CREAT | O_EXCL, 0600));
+    show("/", open("/", O_RDONLY | O_CREAT | O_EXCL, 0600));
+    show("wake", syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0));
+    show("wake nowhere", syscall(SYS_futex, gone, FUTEX_WAKE, 1, 0, 0, 0));
+    show("wake in the kernel", syscall(SYS_futex, -4096L, FUTEX_WAKE, 1, 0, 0, 0));
+    pid_t child = fork();
+    if (!child)
+        _exit(0);
+    show("group 5", waitpid(-5, 0, 0));
+    show("no group", waitpid(-77, 0, WNOHANG));
+    show("the child", waitpid(child, 0, 0));
+}
+`,
+    );
+    for (const conf of ['linux', 'linux+teach'])
+      expect(run('--conf', conf, program), conf).toEqual({
+        stdout: `/tmp 17\n/tmp/ 21\n/ 21\nwake 0\nwake nowhere 14\nwake in the kernel 14
+group 5 10\nno group 10\nthe child 0\n`,
+        status: 0,
+      });
+  });
+
   // kernel/dev/console.c, which the option TERMINAL replaces.
   it('its console gives bytes as they come, or lines with echo', () => {
     const program = join(folder, 'input.c');

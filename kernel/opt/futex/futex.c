@@ -23,21 +23,20 @@ struct futex_waiter {
 static struct spinlock futex_lock = SPINLOCK_INIT("futex");
 static struct list waiters = LIST_INIT(waiters);
 
-static bool is_shared(struct vm *vm, va_t addr)
+/* Threads wait on private words only: -EFAULT, nothing is at addr; -ENOSYS, processes share it. */
+static long check_word(struct vm *vm, va_t addr)
 {
     mutex_lock(&vm->lock);
     struct vma *vma = vm_find(vm, addr);
-    bool shared = vma && vma->flags & VMA_SHARED;
+    long error = !vma ? -EFAULT : vma->flags & VMA_SHARED ? -ENOSYS : 0;
     mutex_unlock(&vm->lock);
-    return shared;
+    return error;
 }
 
 static long futex_wait(va_t addr, u32 expected, u64 deadline)
 {
     struct futex_waiter w = {.vm = curproc->vm, .addr = addr};
     u32 value;
-    if (is_shared(w.vm, addr))
-        return -ENOSYS;
     waitq_init(&w.queue);
     spin_lock(&futex_lock);
     list_push_back(&waiters, &w.link);
@@ -92,11 +91,14 @@ long sys_futex(u64 addr, u64 op, u64 value, u64 timeout, u64 addr2, u64 bits)
     u64 deadline, command = op & 0x7f;
     if (addr & 3)
         return -EINVAL;
-    if (command == FUTEX_WAKE)
-        return futex_wake_addr(addr, (int)value);
-    if (command != FUTEX_WAIT && (command != FUTEX_WAIT_BITSET || (u32)bits != FUTEX_ANY))
+    if (command != FUTEX_WAIT && command != FUTEX_WAKE &&
+        (command != FUTEX_WAIT_BITSET || (u32)bits != FUTEX_ANY))
         return -ENOSYS;
-    long error = wait_deadline(timeout, op, &deadline);
+    long error = check_word(curproc->vm, addr);
+    if (!error && command == FUTEX_WAKE)
+        return futex_wake_addr(addr, (int)value);
+    if (!error)
+        error = wait_deadline(timeout, op, &deadline);
     return error ? error : futex_wait(addr, (u32)value, deadline);
 }
 
