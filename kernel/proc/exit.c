@@ -66,7 +66,21 @@ static bool parent_ignores(struct proc *p)
     return act->handler == SIG_IGN || act->flags & SA_NOCLDWAIT;
 }
 
-/* proc_lock held. Children of p become init's, which reaps the zombies among them. */
+/* proc_lock held. Tells the parent of p that p has ended. True if nobody would reap p. */
+static bool tell_parent(struct proc *p)
+{
+    bool reap = false;
+    if (p->exit_signal) {
+        siginfo_t info;
+        siginfo_child(&info, p);
+        reap = parent_ignores(p);
+        signal_send_proc_locked(p->parent, p->exit_signal, &info);
+    }
+    wake_up(&p->parent->child_wait);
+    return reap;
+}
+
+/* proc_lock held. Children of p become init's, which hears of the zombies among them. */
 static void reparent_children(struct proc *p)
 {
     list_for_each_safe(c, &p->children, struct proc, sibling) {
@@ -75,8 +89,10 @@ static void reparent_children(struct proc *p)
         c->exit_signal = SIGCHLD;
         list_push_back(&init_proc->children, &c->sibling);
         signal_orphan(c);
-        if (c->state == PROC_ZOMBIE)
-            wake_up(&init_proc->child_wait);
+        if (c->state == PROC_ZOMBIE && tell_parent(c)) {
+            proc_unlink(c);
+            proc_put(c);
+        }
     }
 }
 
@@ -100,23 +116,16 @@ static __noreturn void init_died(int wait_status)
 static void become_zombie(struct proc *p)
 {
     struct sigactions *acts = p->sigacts;
-    bool reap = false;
     spin_lock(&proc_lock);
     account_exit(p, current);
     reparent_children(p);
     signal_flush(&p->sigqueue);
-    if (p->exit_signal) {
-        siginfo_t info;
-        siginfo_child(&info, p);
-        reap = parent_ignores(p);
-        signal_send_proc_locked(p->parent, p->exit_signal, &info);
-    }
     p->state = PROC_ZOMBIE;
     p->sigacts = NULL;
     proc_tell(p, PROC_EXITED, p->wait_status);
     pidfd_tell_end(p);
     thread_unlink(current);
-    wake_up(&p->parent->child_wait);
+    bool reap = tell_parent(p);
     if (reap)
         proc_unlink(p);
     /* Once the lock is released the parent may free p, while this thread still runs. */

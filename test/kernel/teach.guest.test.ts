@@ -256,6 +256,44 @@ group 5 10\nno group 10\nthe child 0\n`,
       });
   });
 
+  it('a zombie goes when its new parent waits for no child', () => {
+    const program = join(folder, 'zombie.c');
+    writeFileSync(
+      program,
+      `#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    int ends[2];
+    pid_t orphan;
+    pipe(ends);
+    signal(SIGCHLD, SIG_IGN);
+    if (!fork()) {
+        signal(SIGCHLD, SIG_DFL);
+        orphan = fork();
+        if (!orphan)
+            _exit(0);
+        usleep(10000);
+        printf("zombie: %d\\n", kill(orphan, 0));
+        fflush(stdout);
+        write(ends[1], &orphan, sizeof(orphan));
+        _exit(0);
+    }
+    read(ends[0], &orphan, sizeof(orphan));
+    usleep(10000);
+    printf("reaped: %d\\n", kill(orphan, 0));
+}
+`,
+    );
+    for (const conf of ['linux', 'linux+teach'])
+      expect(run('--conf', conf, program), conf).toEqual({
+        stdout: 'zombie: 0\nreaped: -1\n',
+        status: 0,
+      });
+  });
+
   // kernel/dev/console.c, which the option TERMINAL replaces.
   it('its console gives bytes as they come, or lines with echo', () => {
     const program = join(folder, 'input.c');
