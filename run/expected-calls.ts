@@ -28,8 +28,8 @@ export class ExpectedCalls {
   }
 
   /**
-   * The last run is that of `seen`, behind that of `last`, which is one of the same call, or the end
-   * of a call with a source. So it is expected there again.
+   * The last run is that of `seen`, behind that of `last`: one of the same call, or the end of a
+   * call with a source. So it is expected there again.
    */
   came(last: SeenCall | undefined, seen: SeenCall, origin: KcovOrigin, run: KcovRun): void {
     const repeats = this.#repeats;

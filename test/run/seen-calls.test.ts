@@ -48,7 +48,7 @@ const originOf = (
   ...{ contextAddress: 4096 * tid, descriptor },
 });
 
-/** A recorder behind a device; its records come one by one, or through the ring of compiled code. */
+/** A recorder behind a device: records come one by one, or through the ring of compiled code. */
 interface Line {
   readonly fixture: Fixture;
   /** A hook of a context in this system call and so on. */
