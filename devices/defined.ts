@@ -32,6 +32,7 @@ import type {
   IrqLine,
   Placement,
   RamPort,
+  StateCheck,
   WorkPort,
 } from '../emulator/bus/device.ts';
 import { RegMap, type RegRow } from '../emulator/bus/regmap.ts';
@@ -274,6 +275,20 @@ export class DefinedDevice implements Device {
     this.#regs = regs;
     this.#state = this.#declared(state);
     this.#rng = rng;
+  }
+
+  /** What the state holds is the author's: lists and texts grow, and numbers may be fractions. */
+  checkState(saved: unknown, own: unknown, { same, refuse }: StateCheck): void {
+    const { state, ...rest } = Object(saved) as Partial<Saved>;
+    const { state: mine, ...others } = own as Saved;
+    same('registers', others, rest);
+    const names = Object.keys(mine);
+    const why = notPlain(state, 'state');
+    if (why) refuse(why);
+    const isRecord = state !== null && typeof state === 'object' && !Array.isArray(state);
+    const found = isRecord ? Object.keys(state) : [];
+    if (!isRecord || found.length !== names.length || !names.every(name => found.includes(name)))
+      refuse(`its state has other fields than ${names.join(', ') || 'none'}`);
   }
 
   #declared(state: Record<string, Plain>): Record<string, Plain> {

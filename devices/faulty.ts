@@ -11,6 +11,7 @@ import type {
   IrqLine,
   Placement,
   RamPort,
+  StateCheck,
   Width,
 } from '../emulator/bus/device.ts';
 import { type Fault, type FaultEvent, type FaultKind, faultRow } from '../emulator/bus/fault-kinds.ts';
@@ -379,6 +380,11 @@ function tempered(hostile: Hostile): Pick<State, 'random' | 'temper'> {
 
 const ones = (bytes: number): number => (bytes === 4 ? 0xffff_ffff : 2 ** (8 * bytes) - 1);
 
+interface Saved {
+  device: unknown;
+  faults: unknown;
+}
+
 /** The device as the bus sees it. */
 export class FaultyDevice implements Device {
   readonly name: string;
@@ -444,8 +450,17 @@ export class FaultyDevice implements Device {
     return { device: this.#inner.digest?.() ?? this.#inner.save(), faults: this.#layer.save() };
   }
 
+  checkState(saved: unknown, own: unknown, check: StateCheck): void {
+    const inner = this.#inner;
+    const { device, ...rest } = Object(saved) as Partial<Saved>;
+    const { device: its, ...others } = own as Saved;
+    check.same('faults', others, rest);
+    if (inner.checkState) inner.checkState(device, its, check);
+    else check.same('device', its, device);
+  }
+
   load(state: unknown): void {
-    const { device, faults } = state as { device: unknown; faults: unknown };
+    const { device, faults } = state as Saved;
     this.#layer.load(faults, () => this.#inner.load(device));
   }
 

@@ -75,10 +75,22 @@ export interface Device {
   digest?(): unknown;
   /** Loads a record that `save()` of the same version made. */
   load(state: unknown): void;
+  /**
+   * Checks a record of a file that anybody may have made, before it is loaded; `own` is one of this
+   * device. Default: it has the keys and types of `own`.
+   */
+  checkState?(state: unknown, own: unknown, check: StateCheck): void;
   /** Random values follow from another seed from now on: 32 bits, not 0. */
   reseed?(seed: number): void;
   /** The device tree node of this device, absent = it is not in the tree. */
   fdtNode?(place: Placement): FdtNode;
+}
+
+export interface StateCheck {
+  /** The part of the state has the keys and types of `own`. Errors: HostError. */
+  same(part: string, own: unknown, value: unknown): void;
+  /** Errors: HostError, always. */
+  refuse(why: string): never;
 }
 
 /** A level-triggered interrupt line. Both calls may be repeated; only changes matter. */

@@ -4,10 +4,11 @@
 // forged state can do no more than a guest: the machine checks every use of it, as it does for one.
 
 import { HostError } from '../base/errors.ts';
+import type { Device } from '../bus/device.ts';
 import { layout as L } from '../hart/index.ts';
 import { emptyOrder, type OrderState } from './order.ts';
 import { DEPTH_MAX } from './schedule.ts';
-import { HART_WORDS, type Snapshot, type SnapshotSource, wordOf } from './snapshot.ts';
+import { HART_WORDS, type Rest, type Snapshot, type SnapshotSource, wordOf } from './snapshot.ts';
 
 const MPP_RESERVED = 2;
 const MODES = [0, 8, 9];
@@ -28,7 +29,18 @@ export function checkState(m: SnapshotSource, s: Snapshot, own: Snapshot['rest']
   checkClock(m, parts.clock, time);
   checkScheduler(m, parts.scheduler, time);
   sameForm('sbi', own.sbi, parts.sbi);
-  for (const [name, state] of Object.entries(parts.devices)) sameForm(name, own.devices[name], state);
+  for (const { device } of m.board.placed) checkDevice(device, own.devices, parts.devices);
+}
+
+function checkDevice(device: Device, own: Rest['devices'], saved: Rest['devices']): void {
+  const { name } = device;
+  const [mine, state] = [own[name], saved[name]];
+  if (!device.checkState) sameForm(name, mine, state);
+  else
+    device.checkState(state, mine, {
+      same: (part, its, value) => sameForm(`${name}.${part}`, its, value),
+      refuse: why => damaged(`${name}: ${why}`),
+    });
 }
 
 function checkHart(id: number, words: Int32Array): void {

@@ -6,6 +6,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeSealed } from '../../run/capsule/seal.ts';
+import { pack, readZip, unpack } from '../../run/capsule/zip.ts';
+import { HOST } from '../run/sample.ts';
 import { COMMAND, kcovbox, kcovboxLines, ROOT } from '../support/command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-device-'));
@@ -360,4 +363,74 @@ test.each([
   const { status, stderr } = cli('run', ...options, 'use.c');
   expect(stderr).toMatch(line);
   expect(status).toBe(125);
+});
+
+/** Its fields grow, shrink, and hold what the state of no device of the board holds. */
+const MOODY = `import { defineDevice } from 'kcovbox/device';
+export default defineDevice({
+  name: 'moody', compatible: 'test,moody', doc: 'Changes its state by itself.',
+  registers: { rounds: { at: 0, access: 'r', doc: 'how often' } },
+  state: { text: '', part: 0.5, list: [1, 2], nothing: null, map: {} },
+  onReset: dev => dev.clock.after('tick', 1000),
+  onAlarm: {
+    tick(dev) {
+      dev.reg.rounds++;
+      dev.state.text += 'Äx ';
+      dev.state.part /= 2;
+      dev.state.list = dev.state.list.length > 2 ? [] : [[dev.state.part], null, 'A b'];
+      dev.state.nothing = dev.state.nothing === null ? { a: true } : null;
+      dev.state.map = { ...dev.state.map, [\`k\${dev.reg.rounds % 3}\`]: [dev.reg.rounds, {}] };
+      dev.clock.after('tick', 1000);
+    },
+  },
+});
+`;
+
+test.each([
+  ['examples/disk', '1720000', ['--device', 'disk.ts', '--driver', 'disk.c']],
+  ['a device of every kind of value', '800000', ['--device', 'moody.ts']],
+  ['the same with faults', '800000', ['--device', 'moody.ts', '--fault', 'moody:irq-drop@5']],
+])('a snapshot with %s goes on', (_, at, options) => {
+  const folder = join(dir, 'goes-on');
+  cpSync(join(ROOT, 'examples/disk'), folder, { recursive: true });
+  writeFileSync(join(folder, 'moody.ts'), MOODY);
+  const run = (...more: string[]) =>
+    kcovbox(['run', ...options, '--result', 'r.json', ...more, 'use.c'], { cwd: folder });
+  const hash = () => JSON.parse(readFileSync(join(folder, 'r.json'), 'utf8')).stateHash;
+  const through = run('--snapshot', 's.snap', '--snapshot-at', at);
+  const end = hash();
+  expect(through.stderr).not.toContain('not written');
+  const resumed = run('--from', 's.snap');
+  expect(resumed.stderr).toBe(through.stderr);
+  expect([resumed.status, hash()]).toEqual([through.status, end]);
+});
+
+test.each([
+  ['"list":', '"lists":', 'moody: its state has other fields than text, part, list, nothing, map'],
+  [
+    '"state":{',
+    '"state":{"more":1,',
+    'moody: its state has other fields than text, part, list, nothing, map',
+  ],
+  ['"rng":', '"rng":"x","r":', 'moody.registers has other fields'],
+  ['"regs":{"rounds":[', '"regs":{"rounds":[1,', 'moody.registers.regs.rounds has 2 items'],
+])('a snapshot with %s made %s is refused', (from, to, why) => {
+  const folder = join(dir, 'goes-on');
+  const file = join(folder, 'forged.snap');
+  const run = (...more: string[]) =>
+    kcovbox(['run', '--device', 'moody.ts', ...more, 'use.c'], { cwd: folder });
+  run('--snapshot', file, '--snapshot-at', '800000');
+  const [manifest, ...entries] = readZip(readFileSync(file), 1000).map(entry => {
+    const text = new TextDecoder().decode(unpack(entry, HOST.inflate));
+    const at = text.indexOf('"moody":{');
+    if (entry.name !== 'state.json') return entry;
+    expect(text.indexOf(from, at)).toBeGreaterThan(at);
+    return pack(entry.name, new TextEncoder().encode(text.slice(0, at) + text.slice(at).replace(from, to)));
+  });
+  const head = JSON.parse(new TextDecoder().decode(unpack(manifest!, HOST.inflate))) as object;
+  writeFileSync(file, writeSealed('snapshot.json', head, entries, HOST.sha256));
+  expect(run('--from', file)).toMatchObject({
+    status: 125,
+    stderr: `kcovbox: snapshot ${file}: the snapshot is damaged: ${why}\n`,
+  });
 });
