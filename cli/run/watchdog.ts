@@ -168,6 +168,8 @@ export class Watchdog {
 
   /**
    * Resolves when signals have their default effect again. `status` tells of all that came before.
+   * If one has come, the second thread stays: the outputs are written now, and who presses Ctrl-C
+   * twice must not lose them. A signal behind the grace period ends the process as before.
    */
   async stop(): Promise<void> {
     this.#isStopped = true;
@@ -176,6 +178,8 @@ export class Watchdog {
     const worker = this.#worker;
     if (!worker) return;
     if (!this.#isUp) return void worker.terminate();
+    // Waiting for its messages has made the process wait for the thread again.
+    if (Atomics.load(this.#shared, SIGNAL) !== 0) return void worker.unref();
     worker.ref();
     const hasEnded = new Promise(done => worker.once('exit', done));
     worker.postMessage('stop');

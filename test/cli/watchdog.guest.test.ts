@@ -1,13 +1,15 @@
 // Signals end a run within a second, also if a device access never returns.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assemble } from '../support/asm.ts';
+import { COMMAND } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
 import { findProgram, missing } from '../support/tools.ts';
 
@@ -120,4 +122,21 @@ describe.skipIf(missing('python3', PYTHON))('the terminal is as it was before', 
     });
     expect(JSON.parse(stdout)).toMatchObject({ status, restored: true });
   });
+});
+
+test.each([10, 60, 150, 300])('a second signal after %i ms does not take the outputs', async ms => {
+  const program = join(dir, 'spin.c');
+  writeFileSync(program, '#include <stdio.h>\nint main(void) { puts("spins"); for (;;); }\n');
+  const files = ['record.kcapsule', 'result.json', 'cover.html'].map(name => join(dir, name));
+  for (const file of files) rmSync(file, { force: true });
+  const [record, result, cover] = files as [string, string, string];
+  const outputs = ['--trace', '--record', record, '--result', result, '--cover', cover];
+  const child = spawn(process.execPath, [COMMAND, 'run', ...outputs, program]);
+  child.stderr.resume();
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  await setTimeout(ms);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([130, null]);
+  for (const file of files) expect(existsSync(file), file).toBe(true);
 });
