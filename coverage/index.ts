@@ -60,7 +60,7 @@ export {
   type RecordFilter,
 } from './trace/ops.ts';
 export { proofOf } from './trace/proof.ts';
-export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
+export { keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
   FILTERED,
   filteredNote,

@@ -20,17 +20,18 @@ interface Placed {
   readonly flow: ImageFlow;
 }
 
-type LineOf = (path: string, line: number) => LineCode | undefined;
+/** The lines of a file, by number. */
+type LinesOf = (path: string) => (line: number) => LineCode | undefined;
 
 /**
  * Adds the code of all lines in functions with one of `sites`, and answers with the lines that
- * `keep` selects; none without it. `lineOf` finds or makes a line, `onCopy` gets each inlined call.
+ * `keep` selects; none without it. `linesOf` finds or makes lines, `onCopy` gets each inlined call.
  */
 export function placeLines(
   program: Placed,
   sites: readonly number[],
   keep: KeepPoint | undefined,
-  lineOf: LineOf,
+  linesOf: LinesOf,
   onCopy: (copy: Scope) => void,
 ): Set<LineCode> {
   const { symbolizer, flow } = program;
@@ -44,8 +45,8 @@ export function placeLines(
     const add = (code: LineCode, at: Addr): void => {
       if (keep && hasPoint && keep({ call: at, frames: symbolizer.frames(at) })) shown.add(code);
     };
-    placeRows(program, range, lineOf, add);
-    placeCalls(program, range, lineOf, onCopy, add);
+    placeRows(program, range, linesOf, add);
+    placeCalls(program, range, linesOf, onCopy, add);
   }
   return shown;
 }
@@ -53,7 +54,7 @@ export function placeLines(
 function placeRows(
   program: Placed,
   range: CodeRange,
-  lineOf: LineOf,
+  linesOf: LinesOf,
   show: (code: LineCode, at: Addr) => void,
 ): void {
   const { dwarf } = program.symbolizer;
@@ -63,12 +64,19 @@ function placeRows(
   const [from, to] = table.range(range.low, range.high);
   const { address, file, line, flags } = table.rows;
   let site = program.sites.firstFrom(range.low);
+  // Mostly the file of the row before.
+  let last = -1;
+  let lineOf = linesOf('');
   for (let row = from; row < to; row++) {
     if (flags[row]! & ROW_END_SEQUENCE || line[row] === 0) continue;
     const low = Math.max(address[row]!, range.low);
     const high = Math.min(address[row + 1]!, range.high);
     if (high <= low) continue;
-    const code = lineOf(table.cleanPath(file[row]!, unit.compDir), line[row]!);
+    if (file[row] !== last) {
+      last = file[row]!;
+      lineOf = linesOf(table.cleanPath(last, unit.compDir));
+    }
+    const code = lineOf(line[row]!);
     if (!code) continue;
     site = addCode(program, code, low, high, site);
     show(code, low);
@@ -103,7 +111,7 @@ function addCode(
 function placeCalls(
   program: Placed,
   range: CodeRange,
-  lineOf: LineOf,
+  linesOf: LinesOf,
   onCopy: (copy: Scope) => void,
   show: (code: LineCode, at: Addr) => void,
 ): void {
@@ -114,7 +122,7 @@ function placeCalls(
   const walk = (scope: Scope) => {
     if (scope.isInlined) onCopy(scope);
     if (scope.isInlined) {
-      const code = lineOf(table.cleanPath(scope.callFile, unit.compDir), scope.callLine);
+      const code = linesOf(table.cleanPath(scope.callFile, unit.compDir))(scope.callLine);
       code?.calls.push(...scope.ranges);
       if (code) show(code, scope.ranges[0]!);
     }

@@ -129,7 +129,7 @@ export class Program {
       this,
       counting,
       options.keep,
-      (path, line) => this.lineCode(path, line),
+      path => this.linesOf(path),
       copy => this.addCopy(copy),
     );
     this.functions = this.allFunctions.filter(
@@ -191,16 +191,19 @@ export class Program {
     return file;
   }
 
-  private lineCode(path: string, line: number): LineCode | undefined {
-    if (line === 0 || path === '') return undefined;
-    const { lines } = this.file(path);
-    let code = lines.get(line);
-    if (!code) lines.set(line, (code = newLine(line)));
-    return code;
+  private linesOf(path: string): (line: number) => LineCode | undefined {
+    let lines: Map<number, LineCode> | undefined;
+    return line => {
+      if (line === 0 || path === '') return undefined;
+      lines ??= this.file(path).lines;
+      let code = lines.get(line);
+      if (!code) lines.set(line, (code = newLine(line)));
+      return code;
+    };
   }
 
   private addLine(path: string, line: number, point: number): void {
-    const points = this.lineCode(path, line)?.points;
+    const points = this.linesOf(path)(line)?.points;
     if (points && points[points.length - 1] !== point) points.push(point);
   }
 

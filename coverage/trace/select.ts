@@ -1,32 +1,15 @@
 /** Choosing parts of a program by file glob, function name and address range. */
 import { type Addr, addrOf, CoverageError, cleanPath } from '../base/bytes.ts';
 import type { KeepPoint } from '../model/keep.ts';
+import { globTest } from './glob.ts';
 
 export interface Selection {
-  /**
-   * Globs; a point stays if any frame's file matches any of them. `*` stays within a directory,
-   * `**` does not.
-   */
+  /** Globs (glob.ts); a point stays if any frame's file matches any of them. */
   files?: string[] | undefined;
   /** Regular expression for function names. */
   functions?: string | undefined;
   /** `0xLOW-0xHIGH`, the upper bound exclusive; call or return address. */
   pcs?: string[] | undefined;
-}
-
-/** A glob over whole paths; one without a slash also matches base names. */
-export function globToRegExp(glob: string): RegExp {
-  let out = '';
-  for (let i = 0; i < glob.length; i++) {
-    const c = glob[i]!;
-    if (c === '*' && glob[i + 1] === '*') {
-      out += glob[i + 2] === '/' ? '(?:.*/)?' : '.*';
-      i += glob[i + 2] === '/' ? 2 : 1;
-    } else if (c === '*') out += '[^/]*';
-    else if (c === '?') out += '[^/]';
-    else out += c.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  }
-  return new RegExp(glob.includes('/') ? `^(?:.*/)?${out}$` : `(?:^|/)${out}$`);
 }
 
 /**
@@ -50,7 +33,7 @@ function isIn(call: Addr, { low, high }: { low: Addr; high: Addr }): boolean {
 
 /** The test for `Program`; undefined if the selection selects everything. */
 export function keepPoint(selection: Selection): KeepPoint | undefined {
-  const globs = (selection.files ?? []).map(globToRegExp);
+  const globs = (selection.files ?? []).map(globTest);
   const ranges = (selection.pcs ?? []).map(parsePcRange);
   let functions: RegExp | undefined;
   try {
@@ -64,6 +47,6 @@ export function keepPoint(selection: Selection): KeepPoint | undefined {
   return ({ call, frames }) => {
     if (ranges.length > 0 && !ranges.some(range => isIn(call, range))) return false;
     if (functions && !frames.some(frame => functions.test(frame.function))) return false;
-    return globs.length === 0 || frames.some(frame => globs.some(glob => glob.test(cleanPath(frame.file))));
+    return globs.length === 0 || frames.some(frame => globs.some(fits => fits(cleanPath(frame.file))));
   };
 }
