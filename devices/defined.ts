@@ -63,6 +63,18 @@ interface Saved {
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
+/** Host work of an alarm: a device may set one for each unit of time. */
+const ALARM_WORK = 1024;
+
+/** What the author's code threw, which may be anything. */
+function textOf(thrown: unknown): string {
+  try {
+    return String((thrown as { message?: unknown } | null)?.message ?? thrown).split('\n')[0]!;
+  } catch {
+    return 'it threw a value that has no text';
+  }
+}
+
 const specsOf = (d: DeviceDefinition): [string, RegisterSpec][] => Object.entries(d.registers);
 
 /** The register map of a definition. Errors: HostError that says what is wrong with it. */
@@ -221,9 +233,10 @@ export class DefinedDevice implements Device {
     for (const [name, fire] of Object.entries(definition.onAlarm ?? {}))
       this.#alarms.set(
         name,
-        ports.clock.alarm(`${this.name}.${name}`, () =>
-          this.#run(`onAlarm.${name}`, () => fire(this.#context)),
-        ),
+        ports.clock.alarm(`${this.name}.${name}`, () => {
+          ports.work.spend(ALARM_WORK);
+          this.#run(`onAlarm.${name}`, () => fire(this.#context));
+        }),
       );
     this.#context = this.#makeContext();
   }
@@ -265,9 +278,11 @@ export class DefinedDevice implements Device {
   }
 
   save(): unknown {
-    const why = notPlain({ ...this.#state }, 'state');
-    if (why) throw new HostError(`device ${this.name}: ${why}`);
-    return copy({ regs: this.#regs, state: this.#state, rng: this.#rng } satisfies Saved);
+    return this.#run('save', () => {
+      const why = notPlain({ ...this.#state }, 'state');
+      if (why) throw new HostError(`device ${this.name}: ${why}`);
+      return copy({ regs: this.#regs, state: this.#state, rng: this.#rng } satisfies Saved);
+    });
   }
 
   load(saved: unknown): void {
@@ -357,8 +372,7 @@ export class DefinedDevice implements Device {
       return call();
     } catch (error) {
       if (error instanceof HostError) throw error;
-      const why = String((error as { message?: unknown } | null)?.message ?? error).split('\n')[0];
-      throw new HostError(`device ${this.name}: ${handler}: ${why}`);
+      throw new HostError(`device ${this.name}: ${handler}: ${textOf(error)}`);
     }
   }
 
@@ -416,8 +430,13 @@ export class DefinedDevice implements Device {
         get now() {
           return clock.now() * clock.nsPerUnit;
         },
-        after: (name: string, ns: number) =>
-          alarm(name).set(clock.now() + Math.max(1, Math.ceil(ns / clock.nsPerUnit))),
+        after: (name: string, ns: number) => {
+          if (!Number.isFinite(ns) || ns < 0)
+            throw new HostError(
+              `device ${this.name}: clock.after('${name}', ${ns}): give nanoseconds from 0 on`,
+            );
+          alarm(name).set(clock.now() + Math.max(1, Math.ceil(ns / clock.nsPerUnit)));
+        },
         cancel: (name: string) => alarm(name).clear(),
       },
       random: () => this.#random(),

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSealed } from '../../run/capsule/seal.ts';
 import { pack, readZip, unpack } from '../../run/capsule/zip.ts';
@@ -433,4 +434,31 @@ test.each([
     status: 125,
     stderr: `kcovbox: snapshot ${file}: the snapshot is damaged: ${why}\n`,
   });
+});
+
+test('a device with an alarm in each unit of time: a signal ends the run in order', async () => {
+  writeFileSync(
+    join(dir, 'eager.ts'),
+    `import { defineDevice } from 'kcovbox/device';
+    export default defineDevice({
+      name: 'eager', compatible: 'test,eager', doc: 'Never rests.',
+      registers: { r: { at: 0, access: 'r', doc: 'd' } },
+      onReset: dev => dev.clock.after('tick', 0),
+      onAlarm: { tick: dev => dev.clock.after('tick', 0) },
+    });`,
+  );
+  writeFileSync(join(dir, 'spin.c'), 'int main(void) { for (;;); }\n');
+  const result = join(dir, 'eager.json');
+  const child = spawn(
+    process.execPath,
+    [COMMAND, 'run', '--device', 'eager.ts', '--result', result, 'spin.c'],
+    { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  child.stderr.on('data', text => void (said += text));
+  await setTimeout(4000);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit'), said).toEqual([130, null]);
+  expect(said).toMatch(/^kcovbox: interrupted after [\d,]+ instructions$/m);
+  expect(JSON.parse(readFileSync(result, 'utf8')).outcome).toBeDefined();
 });

@@ -153,6 +153,34 @@ test('a register, parameter or state that is not declared is an error, not undef
   expect(() => loaded.write(4, 1)).toThrow(/there is no state x: fired, queue/);
 });
 
+test.each([Number.NaN, -1, Infinity, 'abc', undefined])('an alarm after %s is an error', ns => {
+  const onWrite = {
+    load: (dev: { clock: { after(name: string, ns: unknown): void } }) => dev.clock.after('done', ns),
+  };
+  expect(() => new DeviceBench(checkDefinition({ ...timer, onWrite })).write(4, 1)).toThrow(
+    `device tick: clock.after('done', ${ns}): give nanoseconds from 0 on`,
+  );
+});
+
+test('whatever a handler throws, and whatever is in the state, the device is named', () => {
+  const fails = (): never => {
+    throw new Error('p');
+  };
+  const onWrite = {
+    load: () => {
+      throw { toString: fails };
+    },
+  };
+  expect(() => new DeviceBench(checkDefinition({ ...timer, onWrite })).write(4, 1)).toThrow(
+    'device tick: onWrite.load: it threw a value that has no text',
+  );
+  const proxy = new Proxy({}, { getPrototypeOf: fails });
+  const keeps = { load: (dev: { state: Record<string, unknown> }) => void (dev.state.queue = proxy) };
+  const bench = new DeviceBench(checkDefinition({ ...timer, onWrite: keeps }));
+  bench.write(4, 1);
+  expect(() => bench.save()).toThrow('device tick: save: p');
+});
+
 const wrong = (change: object): unknown => ({ ...timer, ...change });
 test.each([
   [wrong({ name: 'Not C' }), /name is not/],
