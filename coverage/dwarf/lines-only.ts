@@ -193,7 +193,9 @@ function debugSections(elf: Elf): [string, Uint8Array][] {
   const named = new Map<number, Set<number>>();
   for (const { root, nodes } of units) {
     const program = entries.number(root, DW_AT.stmt_list);
-    if (program !== undefined) named.set(program, filesOf(entries, nodes, kept));
+    // Units may share a program.
+    if (program !== undefined)
+      named.set(program, new Set([...(named.get(program) ?? []), ...filesOf(entries, nodes, kept)]));
   }
   const { line, offsets } = writeLinePrograms(dwarf.sections, named);
   const writer = new Writer(entries, kept, offsets);
