@@ -174,7 +174,7 @@ class Parser {
       return value;
     }
     this.#at++;
-    if (kind === 'number') return integer(BigInt(text));
+    if (kind === 'number') return literal(text);
     if (kind !== 'name') throw new DebugError(`a value is expected before ${text}`);
     const value = this.#names.variable(text);
     if (!value) throw new DebugError(`there is no variable ${text} here`);
@@ -252,6 +252,16 @@ const base = (name: string, bytes: number, encoding: 'signed' | 'unsigned' | 'un
 const isPointer = ({ type }: Value): boolean => type.kind === 'pointer' || type.kind === 'array';
 
 const integer = (value: bigint): Value => ({ type: LONG, place: undefined, bytes: bytesOf(value, 8) });
+
+/** As in C, a number that a long cannot hold is unsigned. */
+function literal(text: string): Value {
+  const value = BigInt(text);
+  if (value >= 1n << 64n) throw new DebugError(`${shortened(text)} does not fit into 64 bits`);
+  if (value < 1n << 63n) return integer(value);
+  return { type: UNSIGNED_LONG, place: undefined, bytes: bytesOf(value, 8) };
+}
+
+const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text);
 
 function number(value: Value): bigint {
   const { kind, name } = value.type;

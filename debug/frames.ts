@@ -1,7 +1,8 @@
 // The calls that a hart is inside of, with what is known of each one's registers.
 import { addrOf, cleanPath, type FrameView, type Registers, type Scope } from '../coverage/index.ts';
-import { decode, type Hart, type Machine, newInsn, readMemory } from '../emulator/index.ts';
+import { decode, type Hart, type Insn, type Machine, newInsn, readMemory } from '../emulator/index.ts';
 import type { Image } from './image.ts';
+import { wordAt } from './loops.ts';
 
 const FRAMES_MAX = 128;
 const RA = 1;
@@ -57,6 +58,8 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[])
 type Memory = (va: bigint, bytes: number) => Uint8Array | undefined;
 
 function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, depth: number) {
+  const gone = depth === 0 ? byReturn(image, pc, registers) : undefined;
+  if (gone) return gone;
   // A call may be the last instruction of a function.
   const found = image.frames.unwind(depth === 0 ? pc : pc - 1n, registers, memory);
   if (found) {
@@ -81,6 +84,22 @@ function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, 
 }
 
 /**
+ * In front of a `ret` the frame is gone, which compilers do not write down: sp and the registers
+ * are the caller's again (psABI, "Integer Calling Convention").
+ */
+function byReturn(image: Image, pc: bigint, registers: Registers) {
+  const insn = instructionAt(image, pc);
+  const isReturn = insn?.name === 'jalr' && insn.rd === 0 && insn.rs1 === RA;
+  const [cfa, returns] = [registers.get(SP), registers.get(RA)];
+  return isReturn && cfa !== undefined ? { cfa, registers, pc: returns ?? 0n } : undefined;
+}
+
+function instructionAt(image: Image, pc: bigint): Insn | undefined {
+  const word = image.elf.read(addrOf(pc), 4) ?? image.elf.read(addrOf(pc), 2);
+  return word && decode(wordAt(word, 0), INSN);
+}
+
+/**
  * Of a function that nothing describes, such as those of a libc: its first instructions say how far
  * they move sp and where they store ra and s0.
  */
@@ -91,8 +110,7 @@ function byPrologue(image: Image, pc: bigint, registers: Registers, memory: Memo
   let size = 0;
   const saved = new Map<number, number>();
   for (let at = function_.low; at < pc && at < function_.low + PROLOGUE_MAX; ) {
-    const word = image.elf.read(addrOf(at), 4) ?? image.elf.read(addrOf(at), 2);
-    const insn = word && decode(wordAt(word), INSN);
+    const insn = instructionAt(image, at);
     if (!insn) break;
     if (insn.name === 'addi' && insn.rd === SP && insn.rs1 === SP && insn.imm < 0) size -= insn.imm;
     if (insn.name === 'sd' && insn.rs1 === SP && !saved.has(insn.rs2)) saved.set(insn.rs2, insn.imm);
@@ -112,12 +130,6 @@ function byPrologue(image: Image, pc: bigint, registers: Registers, memory: Memo
 
 const INSN = newInsn();
 const PROLOGUE_MAX = 64n;
-
-/** 16 bits of a compressed instruction. */
-function wordAt(bytes: Uint8Array): number {
-  const low = bytes[0]! | (bytes[1]! << 8);
-  return (low & 3) === 3 && bytes.length >= 4 ? (low | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0 : low;
-}
 
 /** The frames of one activation: calls that were inlined are frames of their own. */
 function framesAt(

@@ -4,33 +4,20 @@ import {
   addrOf,
   CallFrames,
   CoverageError,
-  cleanPath,
   Elf,
   Entries,
   pcOf,
-  ROW_END_SEQUENCE,
-  ROW_IS_STMT,
-  ROW_PROLOGUE_END,
   type Scope,
   Symbolizer,
   Variables,
 } from '../coverage/index.ts';
-
-export interface Statement {
-  readonly file: string;
-  readonly line: number;
-}
+import { type Interval, Lines, type Statement } from './lines.ts';
+import { isInLoop, loopsIn } from './loops.ts';
 
 const PROGRAM = 'program';
 export const KERNEL = 'kernel';
 /** Statements that a prologue may have. */
 const PROLOGUE_MAX = 64;
-
-/** Half-open. */
-export interface Interval {
-  readonly low: bigint;
-  readonly high: bigint;
-}
 
 export class Image {
   readonly name: string;
@@ -39,8 +26,7 @@ export class Image {
   readonly variables: Variables;
   readonly frames: CallFrames;
   readonly #code: readonly { readonly low: Addr; readonly high: Addr }[];
-  #statements: Map<bigint, Statement> | undefined;
-  readonly #prologueEnds = new Set<bigint>();
+  #lines: Lines | undefined;
 
   /** Errors: CoverageError when the bytes are no ELF file, or damaged. */
   constructor(bytes: Uint8Array, name: string) {
@@ -57,28 +43,13 @@ export class Image {
     return this.#code.some(({ low, high }) => at >= low && at < high);
   }
 
+  get lines(): Lines {
+    return (this.#lines ??= new Lines(this.symbolizer, pc => this.hasCode(pc)));
+  }
+
   /** The first instruction of each statement. */
   get statements(): ReadonlyMap<bigint, Statement> {
-    if (this.#statements) return this.#statements;
-    const found = new Map<bigint, Statement>();
-    const { dwarf } = this.symbolizer;
-    for (const unit of dwarf.units) {
-      const table = dwarf.lineTable(unit);
-      if (!table) continue;
-      let before = '';
-      for (let i = 0; i < table.rows.count; i++) {
-        const { address, line, file, flags } = table.row(i);
-        const key = `${file}:${line}`;
-        const isEnd = (flags & ROW_END_SEQUENCE) !== 0;
-        const pc = pcOf(address);
-        if (flags & ROW_PROLOGUE_END) this.#prologueEnds.add(pc);
-        if (!isEnd && flags & ROW_IS_STMT && line > 0 && key !== before && this.hasCode(pc))
-          found.set(pc, { file: cleanPath(table.path(file, unit.compDir)), line });
-        before = isEnd ? '' : key;
-      }
-    }
-    this.#statements = found;
-    return found;
+    return this.lines.statements;
   }
 
   /** Scopes around an instruction, innermost first: calls that were inlined, then the function. */
@@ -96,13 +67,34 @@ export class Image {
     return symbol ? [{ low: pcOf(symbol.addr), high: pcOf(symbol.addr + Math.max(symbol.size, 2)) }] : [];
   }
 
-  /** Is this the first instruction of a function? Then the one behind its prologue. */
+  /** Statements of the function around an instruction: has it any? */
+  hasLines(pc: bigint): boolean {
+    return this.functionAt(pc).some(interval => this.lines.within(interval, 1).length > 0);
+  }
+
+  /**
+   * Is this the first instruction of a function? Then the one behind its prologue. Undefined also
+   * where the compiler has moved that one into a loop, which comes to it again and again.
+   */
   behindPrologue(pc: bigint): bigint | undefined {
     const scope = this.scopesAt(pc).at(-1);
     if (!scope || pcOf(scope.ranges[0]!) !== pc) return undefined;
-    const [{ high }] = intervalsOf(scope) as [Interval];
-    const inside = this.statementsIn({ low: pc + 1n, high }, PROLOGUE_MAX);
-    return inside.find(at => this.#prologueEnds.has(at)) ?? inside[0];
+    const intervals = intervalsOf(scope);
+    const inside = this.lines.within({ low: pc + 1n, high: intervals[0]!.high }, PROLOGUE_MAX);
+    const behind = inside.find(at => this.lines.isPrologueEnd(at)) ?? inside[0];
+    // A jump to the first instruction is a call of the function by itself.
+    const loops = loopsIn(this.elf, intervals).filter(({ first }) => first !== pc);
+    return behind === undefined || isInLoop(loops, behind) ? undefined : behind;
+  }
+
+  /** Is it the first instruction of an inlined function that begins with a loop of its own? */
+  isInlinedLoop(pc: bigint): boolean {
+    return this.scopesAt(pc).some(
+      scope =>
+        scope.isInlined &&
+        pcOf(scope.ranges[0]!) === pc &&
+        isInLoop(loopsIn(this.elf, intervalsOf(scope)), pc),
+    );
   }
 
   /**
@@ -112,27 +104,10 @@ export class Image {
   isInPrologue(pc: bigint): boolean {
     const scope = this.scopesAt(pc).at(-1);
     if (!scope) return false;
-    const [{ low, high }] = intervalsOf(scope) as [Interval];
-    const { size } = this.statements; // reads the line tables
-    if (size === 0) return false;
-    this.#sortedEnds ??= BigUint64Array.from(this.#prologueEnds).sort();
-    const end = this.#sortedEnds[firstFrom(this.#sortedEnds, low)];
-    return end !== undefined && end < high && pc < end;
+    const [interval] = intervalsOf(scope) as [Interval];
+    const end = this.lines.prologueEnd(interval);
+    return end !== undefined && pc < end;
   }
-
-  #sortedEnds: BigUint64Array | undefined;
-
-  /** The addresses of the first statements of an interval, in order. */
-  statementsIn({ low, high }: Interval, most = Number.POSITIVE_INFINITY): bigint[] {
-    this.#sorted ??= BigUint64Array.from(this.statements.keys()).sort();
-    const sorted = this.#sorted;
-    const inside: bigint[] = [];
-    for (let i = firstFrom(sorted, low); i < sorted.length && sorted[i]! < high && inside.length < most; i++)
-      inside.push(sorted[i]!);
-    return inside;
-  }
-
-  #sorted: BigUint64Array | undefined;
 
   /**
    * Instructions to stop at for a function, FILE:LINE, or *ADDRESS; of inlined copies too. Empty:
@@ -140,7 +115,7 @@ export class Image {
    */
   find(what: string): bigint[] {
     const [, file, line] = /^(.+):(\d+)$/.exec(what) ?? [];
-    if (line !== undefined) return this.#atLine(file!, Number(line));
+    if (line !== undefined) return this.lines.at(this.lines.filesOf(file!), Number(line));
     const { dwarf } = this.symbolizer;
     const found: bigint[] = [];
     const visit = (scope: Scope): void => {
@@ -178,28 +153,6 @@ export class Image {
   get functionNames(): Iterable<string> {
     return this.#functionNames;
   }
-
-  /** The next line with code, as far as 20 lines below. */
-  #atLine(file: string, line: number): bigint[] {
-    const wanted = cleanPath(file);
-    const own = [...this.statements].filter(([, s]) => s.file === wanted || s.file.endsWith(`/${wanted}`));
-    for (let at = line; at < line + 20; at++) {
-      const found = own.filter(([, s]) => s.line === at).map(([pc]) => pc);
-      if (found.length > 0) return found;
-    }
-    return [];
-  }
-}
-
-/** The index of the first value that is not below `least`. */
-function firstFrom(sorted: BigUint64Array, least: bigint): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const intervalsOf = ({ ranges }: Scope): Interval[] => {

@@ -19,7 +19,10 @@ import {
 } from '../emulator/index.ts';
 import { DebugError, evaluate, vaOf } from './expression.ts';
 import { type Frame, framesOf } from './frames.ts';
-import type { Image, Statement } from './image.ts';
+import type { Image } from './image.ts';
+import type { Statement } from './lines.ts';
+import type { Direction, Motion, Reason } from './motion.ts';
+import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { bytesOf, type Read, show, type Value } from './values.ts';
 
 export interface Breakpoint {
@@ -38,17 +41,6 @@ export interface Watch {
   readonly ranges: readonly Range[];
 }
 
-/** The reason why the run stands. */
-export type Reason =
-  | { readonly kind: 'step' }
-  | { readonly kind: 'breakpoint'; readonly id: number }
-  | { readonly kind: 'watch'; readonly id: number; readonly before: string; readonly after: string }
-  | { readonly kind: 'end'; readonly result: RunResult }
-  | { readonly kind: 'begin' };
-
-/** Yields from time to time, with the machine somewhere on the way. */
-export type Motion = InPieces<Reason>;
-
 export interface Where extends Moment {
   readonly pc: bigint;
   readonly function: string;
@@ -56,14 +48,18 @@ export interface Where extends Moment {
   readonly line: number;
 }
 
-export type Direction = 'forward' | 'back';
+/** A place, and the frame of the hart that the user looks at. */
+export interface Stand extends Moment {
+  readonly level: number;
+}
 
 /** Why a variable has no value at a moment. */
 export type Absence = 'optimised out' | 'not yet stored';
 
 const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
-const MOMENTS_MAX = 100_000;
+/** Executions that a search keeps. */
+export const MOMENTS_MAX = 100_000;
 /** Bytes of a value; the rest of a longer one is not read. */
 const VALUE_MAX = 1 << 16;
 
@@ -149,9 +145,10 @@ export class DebugSession {
     throw new DebugError(`there is no code for "${what}"; FUNCTION, FILE:LINE or *0xADDRESS is possible`);
   }
 
-  break(what: string): Breakpoint {
+  /** `addresses`: what it means, where the caller knows better. */
+  break(what: string, addresses: readonly bigint[] = this.find(what)): Breakpoint {
     if (this.#breakpoints.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
-    const breakpoint = { id: this.#next++, what, addresses: new Set(this.find(what)) };
+    const breakpoint = { id: this.#next++, what, addresses: new Set(addresses) };
     this.#breakpoints.push(breakpoint);
     this.#changes++;
     return breakpoint;
@@ -327,9 +324,21 @@ export class DebugSession {
     return { unit: this.timeline.position, hart: this.#hart, pc, function: name, file, line };
   }
 
+  /** Is it the name of a variable that can be seen here, with a value or without? */
+  hasVariable(name: string): boolean {
+    return (
+      this.locals.some(variable => variable.name === name) ||
+      this.images.some(({ variables }) => variables.global(name, this.frame.scope?.unit) !== undefined)
+    );
+  }
+
+  imageAt(pc: bigint): Image | undefined {
+    return this.images.find(image => image.hasCode(pc));
+  }
+
   /** A place by its instruction alone, also of another moment. */
   describe(pc: bigint): Statement & { readonly function: string } {
-    const image = this.images.find(one => one.hasCode(pc));
+    const image = this.imageAt(pc);
     const [frame] = image?.symbolizer.frames(addrOf(pc)) ?? [];
     const file = frame?.file && frame.line > 0 ? cleanPath(frame.file) : '';
     return { function: frame?.function || '??', file, line: frame?.line ?? 0 };
@@ -374,9 +383,18 @@ export class DebugSession {
   // Motion.
 
   /** Ends a motion that was given up: one into the past, or a search, where it began. */
-  abandon(from: Moment): void {
-    if (this.timeline.position <= from.unit) this.goto(from.unit, from.hart);
-    else this.#stand();
+  abandon(from: Stand): void {
+    if (this.timeline.position > from.unit) {
+      this.#stand();
+      return;
+    }
+    this.goto(from.unit, from.hart);
+    this.#level = from.level;
+  }
+
+  /** The place, and the frame that is selected. */
+  get stand(): Stand {
+    return { unit: this.timeline.position, hart: this.#hart, level: this.#level };
   }
 
   /** As `goto`, in pieces. */
@@ -400,85 +418,35 @@ export class DebugSession {
 
   /** To another line of this function, or of the function that it returns to. */
   next(direction: Direction): Motion {
-    return this.#line(direction, false);
+    return stepLine(this, direction, false);
   }
 
   /** To another line, also of a function that is called. */
   step(direction: Direction): Motion {
-    return this.#line(direction, true);
+    return stepLine(this, direction, true);
   }
 
   /** Out of the function: behind its call, or back to the call. */
-  *finish(direction: Direction): Motion {
-    const { frames } = this;
-    const own = frames[0]!;
-    const above = frames.find(({ cfa }) => cfa !== own.cfa);
-    if (!above) throw new DebugError('there is no caller');
-    if (direction === 'forward')
-      return yield* this.#until(direction, new Set([above.pc]), () => this.frames[0]!.cfa > own.cfa);
-    const lows = this.frame.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
-    const reason = yield* this.#until(direction, new Set(lows), () => this.frames[0]!.cfa === own.cfa);
-    if (reason.kind === 'step' && this.timeline.position > this.timeline.first) {
-      this.timeline.seek(this.timeline.position - 1);
-      this.#stand(this.#hart);
-    }
-    return reason;
+  finish(direction: Direction): Motion {
+    return stepOut(this, direction);
   }
 
-  /** One unit. */
-  *stepInstruction(direction: Direction): Motion {
-    const { timeline } = this;
-    const isBack = direction === 'back';
-    if (isBack && timeline.position <= timeline.first) return { kind: 'begin' };
-    const result = yield* this.travel(timeline.position + (isBack ? -1 : 1));
-    return !isBack && timeline.isAtEnd ? { kind: 'end', result } : { kind: 'step' };
-  }
-
-  *#line(direction: Direction, isInto: boolean): Motion {
-    const own = this.frames[0]!;
-    const { image } = own;
-    if (!image) return yield* this.stepInstruction(direction);
-    const { statements } = image;
-    const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
-    const here = depth(own);
-    const isOther = (): boolean => {
-      const now = this.frames[0]!;
-      return depth(now) !== here && (isInto || now.cfa >= own.cfa);
-    };
-    const wanted = isInto ? statements.keys() : this.#near(image);
-    const addresses = new Set<bigint>();
-    for (const pc of wanted) {
-      const at = statements.get(pc)!;
-      // Its own line is left out, except for a call of the function by itself.
-      if (isInto || at.line !== own.line || at.file !== own.file) addresses.add(pc);
-    }
-    const reason = yield* this.#until(direction, addresses, isOther);
-    // A function is entered behind its prologue.
-    const inside = reason.kind === 'step' ? image.behindPrologue(this.frames[0]!.pc) : undefined;
-    if (inside === undefined || direction === 'back') return reason;
-    const { cfa } = this.frames[0]!;
-    return yield* this.#until(direction, new Set([inside]), () => this.frames[0]!.cfa <= cfa);
-  }
-
-  /** Statements of the functions of the two innermost activations. */
-  #near(image: Image): bigint[] {
-    const cfas = new Set<bigint>();
-    const intervals = this.frames.flatMap(({ cfa, pc }) => {
-      if (cfas.has(cfa) || cfas.size >= 2) return [];
-      cfas.add(cfa);
-      return image.functionAt(pc);
-    });
-    return intervals.flatMap(interval => image.statementsIn(interval));
+  /** One unit of the hart. */
+  stepInstruction(direction: Direction): Motion {
+    return stepInstruction(this, direction);
   }
 
   /** Until one of `addresses` is met by this hart and `isDone`, or a breakpoint of the user. */
-  *#until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion {
+  *until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion {
     const hart = this.#hart;
     for (;;) {
       const found = yield* this.#search(direction, () => ({
         breakpoints: new Set([...addresses, ...this.#addresses()]),
       }));
-      if (found.kind !== 'breakpoint') return this.#reason(found);
+      if (found.kind !== 'breakpoint') {
+        this.#stand(hart);
+        return this.#reason(found);
+      }
       if (addresses.has(found.pc) && found.hart === hart && isDone()) return { kind: 'step' };
       if (this.#addresses().has(found.pc)) return this.#reason(found);
       yield;

@@ -32,6 +32,7 @@ export {
 export { type Hostile, hostileText, parseHostile } from './bus/hostile.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';
+export { unitsOf } from './debug/gdb-run.ts';
 export { readMemory, translate, writeMemory } from './debug/guest-memory.ts';
 export { EVENT_KINDS, type EventKind, findEvent, nthEvent } from './debug/timeline/events.ts';
 export { Once } from './debug/timeline/once.ts';

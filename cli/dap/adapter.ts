@@ -16,7 +16,8 @@ import {
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import type { Absence, DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
+import type { Direction, Motion, Reason } from '../../debug/motion.ts';
+import type { Absence, DebugSession } from '../../debug/session.ts';
 import { memberOf, type Value } from '../../debug/values.ts';
 import { type InPieces, KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
 import { COMMANDS } from '../debug/commands.ts';
@@ -301,7 +302,7 @@ export class DapServer extends Adapter {
   /** Undefined: the client has paused the motion, or is gone. */
   async #inTurns<T>(motion: InPieces<T>, onSlow?: () => void): Promise<T | undefined> {
     const session = this.#own;
-    const from = { unit: session.timeline.position, hart: session.hart.id };
+    const from = session.stand;
     const going = new AbortController();
     this.#going = going;
     let result: T | undefined;
@@ -320,7 +321,7 @@ export class DapServer extends Adapter {
     else if (reason.kind === 'watch') this.#stopped('data breakpoint', `${reason.before} -> ${reason.after}`);
     else if (reason.kind === 'begin') this.#stopped('entry', 'the beginning of the run');
     else if (reason.kind === 'end') this.#stopped('exit', 'the end of the run; step back, or disconnect');
-    else this.#stopped('step');
+    else this.#stopped('step', reason.note);
   }
 
   #stopped(reason: string, text?: string): void {

@@ -1,10 +1,12 @@
 // The commands of `kcovbox debug`: one row each, with its help. They write lines and move the
 // session; reading lines is repl.ts.
 import { DebugError } from '../../debug/expression.ts';
-import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
+import type { Direction, Motion, Reason } from '../../debug/motion.ts';
+import { type DebugSession, MOMENTS_MAX } from '../../debug/session.ts';
 import {
   EVENT_KINDS,
   type EventKind,
+  type Execution,
   findEvent,
   type InPieces,
   stateHash,
@@ -246,7 +248,8 @@ export function tell(desk: Desk, reason: Reason): void {
   else if (reason.kind === 'watch') {
     const what = session.watches.find(({ id }) => id === reason.id)?.what ?? '';
     say(`watch ${reason.id}: ${what}\n  before: ${reason.before}\n  after:  ${reason.after}`);
-  } else if (reason.kind === 'begin') say('this is the beginning of the run');
+  } else if (reason.kind === 'step' && reason.note !== undefined) say(reason.note);
+  else if (reason.kind === 'begin') say('this is the beginning of the run');
   else if (reason.kind === 'end') {
     const { result } = reason;
     say(
@@ -273,20 +276,31 @@ function level(desk: Desk, by: number): void {
 
 function* when({ session, say }: Desk, what: string): InPieces<void> {
   const place = needed(what, 'when main.c:12');
-  const here = session.timeline.position;
-  try {
-    yield* session.timeline.travelToEnd();
-  } finally {
-    session.goto(here);
-  }
-  const all = yield* session.findMoments(place);
-  if (all.length === 0) {
-    say('it did not run');
-    return;
-  }
-  say(`it ran ${all.length} time${all.length === 1 ? '' : 's'}`);
-  const shown = all.length <= MOMENTS_SHOWN ? all : [...all.slice(0, MOMENTS_SHOWN - 1), all.at(-1)!];
+  yield* knowAll(session);
+  const all = yield* session.findMoments(place, MOMENTS_MAX + 1);
+  const isCut = all.length > MOMENTS_MAX;
+  if (all.length === 0) say('it did not run');
+  else if (isCut) say(`it ran at least ${MOMENTS_MAX} times, the first ones:`);
+  else say(`it ran ${all.length} time${all.length === 1 ? '' : 's'}`);
+  const shown =
+    isCut || all.length <= MOMENTS_SHOWN
+      ? all.slice(0, MOMENTS_SHOWN)
+      : [...all.slice(0, MOMENTS_SHOWN - 1), all.at(-1)!];
   for (const { unit, hart, pc } of shown) say(`  unit ${unit}, hart ${hart}: ${placeOf(session, pc)}`);
+  if (isFunction(place) && all.some(({ pc }) => session.imageAt(pc)?.isInlinedLoop(pc)))
+    say('where it is inlined it begins with its loop: each round counts');
+}
+
+const isFunction = (place: string): boolean => /^[A-Za-z_]\w*$/.test(place);
+
+/** A search looks at what the run has executed: all of it. The hart and the frame stay selected. */
+function* knowAll({ timeline }: DebugSession): InPieces<void> {
+  const here = timeline.position;
+  try {
+    yield* timeline.travelToEnd();
+  } finally {
+    timeline.seek(here);
+  }
 }
 
 function* goto(desk: Desk, what: string): InPieces<void> {
@@ -302,12 +316,17 @@ function* goto(desk: Desk, what: string): InPieces<void> {
   } else if (n !== undefined && (kind === 'switch' || EVENT_KINDS.includes(kind as EventKind))) {
     const moment =
       kind === 'switch'
-        ? (yield* session.findMoments(FUNCTION_OF_SWITCH))[Number(n) - 1]
+        ? yield* nthSwitch(session, Number(n))
         : yield* findEvent(timeline, kind as EventKind, Number(n));
     if (!moment) throw new DebugError(`the run has no ${kind} ${n}`);
     yield* session.travel(moment.unit, moment.hart);
   } else throw new DebugError('goto UNIT, +N, -N, start, end, or a kind and a number: goto syscall 3');
   whereAmI(desk);
+}
+
+function* nthSwitch(session: DebugSession, n: number): InPieces<Execution | undefined> {
+  yield* knowAll(session);
+  return (yield* session.findMoments(FUNCTION_OF_SWITCH, n))[n - 1];
 }
 
 function info(desk: Desk, what: string): void {

@@ -17,6 +17,15 @@ A first session:
   back               to the store that did
 `;
 
+const LEAVING = ['quit', 'q', 'exit'];
+const HELPING = ['help', 'h'];
+
+/** The commands that a word means: one by its name, or all that it may be short for. */
+function rowsOf(word: string): readonly CommandRow[] {
+  const exact = COMMANDS.find(({ names }) => names.includes(word));
+  return exact ? [exact] : COMMANDS.filter(({ names }) => names[0]!.startsWith(word));
+}
+
 export class Repl {
   readonly #desk: Desk;
   #last = '';
@@ -42,8 +51,8 @@ export class Repl {
     const [word = ''] = text.split(/\s+/);
     const args = text.slice(word.length).trim();
     if (word === '' || word.startsWith('#')) return true;
-    if (word === 'q' || word === 'quit' || word === 'exit') return false;
-    if (word === 'h' || word === 'help') {
+    if (LEAVING.includes(word)) return false;
+    if (HELPING.includes(word)) {
       this.#help(args);
       return true;
     }
@@ -92,7 +101,7 @@ export class Repl {
   /** As `execute`, until the signal comes. */
   async #inTurns(line: string, signal: AbortSignal): Promise<boolean> {
     const { session, say } = this.#desk;
-    const from = { unit: session.timeline.position, hart: session.hart.id };
+    const from = session.stand;
     const goesOn = await inTurns(this.steps(line), signal);
     if (goesOn !== undefined) return goesOn;
     session.abandon(from);
@@ -102,9 +111,7 @@ export class Repl {
   }
 
   #row(word: string): CommandRow | undefined {
-    const exact = COMMANDS.find(({ names }) => names.includes(word));
-    if (exact) return exact;
-    const found = COMMANDS.filter(({ names }) => names[0]!.startsWith(word));
+    const found = rowsOf(word);
     if (found.length === 1) return found[0];
     this.#fail(
       found.length === 0

@@ -239,7 +239,7 @@ export class GdbRun {
 }
 
 /** Units that the hart has spent. */
-const unitsOf = ({ state }: Hart): bigint => state.get64(L.INSTRET);
+export const unitsOf = ({ state }: Hart): bigint => state.get64(L.INSTRET);
 
 const hit = (hart: number, { kind, va }: WatchHit): Stop => ({
   hart,

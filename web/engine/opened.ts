@@ -2,7 +2,8 @@
 // to any moment of it.
 import { CoverageError, codeWindow, Elf, KIND_PC, sourceSums } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
-import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
+import type { Reason, Motion as Steps } from '../../debug/motion.ts';
+import { DebugSession } from '../../debug/session.ts';
 import { exhaust, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline, X_NAMES } from '../../emulator/index.ts';
 import { differences, endOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
@@ -379,6 +380,6 @@ function reasonText(reason: Reason): string {
     case 'end':
       return 'the end of the run';
     default:
-      return '';
+      return reason.note ?? '';
   }
 }

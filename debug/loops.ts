@@ -1,0 +1,46 @@
+// The loops of a function, as its machine code shows them.
+import { addrOf, type Elf } from '../coverage/index.ts';
+import { decode, type Insn, newInsn } from '../emulator/index.ts';
+import type { Interval } from './lines.ts';
+
+/** Code of one function that is looked at. */
+const CODE_MAX = 1n << 20n;
+const JUMPS = new Set(['jal', 'beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu']);
+
+/** A jump back, from the end of a loop to its beginning. */
+interface Loop {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** The loops of the code in `intervals`; jumps by a register are not followed. */
+export function loopsIn(elf: Elf, intervals: readonly Interval[]): Loop[] {
+  const loops: Loop[] = [];
+  const insn = newInsn();
+  for (const { low, high } of intervals) {
+    const end = high - low > CODE_MAX ? low + CODE_MAX : high;
+    const code = elf.read(addrOf(low), Number(end - low));
+    if (!code) continue;
+    for (let at = 0; at + 2 <= code.length; ) {
+      const back = decode(wordAt(code, at), insn) && jumpBack(insn);
+      const last = low + BigInt(at);
+      if (back !== undefined) loops.push({ first: last - back, last });
+      at += insn.bytes;
+    }
+  }
+  return loops;
+}
+
+export const isInLoop = (loops: readonly Loop[], pc: bigint): boolean =>
+  loops.some(({ first, last }) => first <= pc && pc <= last);
+
+/** How far it may jump back; undefined: it does not. */
+const jumpBack = ({ name, rd, imm }: Insn): bigint | undefined =>
+  JUMPS.has(name) && (name !== 'jal' || rd === 0) && imm <= 0 ? BigInt(-imm) : undefined;
+
+/** Of a compressed instruction, its 16 bits. */
+export function wordAt(code: Uint8Array, at: number): number {
+  const low = code[at]! | (code[at + 1]! << 8);
+  if ((low & 3) !== 3 || at + 4 > code.length) return low;
+  return (low | (code[at + 2]! << 16) | (code[at + 3]! << 24)) >>> 0;
+}

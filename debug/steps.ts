@@ -1,0 +1,160 @@
+// The steps of one hart: an instruction, a line, a function. Other harts run meanwhile; what they
+// come to does not end a step, except breakpoints of the user.
+import { type Hart, type InPieces, type RunResult, type Timeline, unitsOf } from '../emulator/index.ts';
+import { DebugError } from './expression.ts';
+import type { Frame } from './frames.ts';
+import type { Image } from './image.ts';
+import type { Direction, Motion, Reason } from './motion.ts';
+
+/** The session as a step needs it: where it stands, and its ways to go. */
+export interface Walker {
+  readonly timeline: Timeline;
+  /** The one that steps. */
+  readonly hart: Hart;
+  /** Its calls, from the innermost out. */
+  readonly frames: readonly Frame[];
+  /** To a place; the hart stays selected. */
+  travel(unit: number, hart: number): InPieces<RunResult>;
+  /** Until the hart meets one of `addresses` and `isDone`, or any hart a breakpoint of the user. */
+  until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion;
+}
+
+/** Units of other harts between two looks at the hart that steps. */
+const STRIDE_MAX = 1 << 16;
+
+/** One unit of the hart; back: in front of the last one. The turns of other harts run as well. */
+export function* stepInstruction(walker: Walker, direction: Direction): Motion {
+  const { timeline, hart } = walker;
+  const isBack = direction === 'back';
+  const units = unitsOf(hart);
+  for (let near = timeline.position, stride = 1; ; stride = Math.min(2 * stride, STRIDE_MAX)) {
+    if (isBack && near <= timeline.first) return { kind: 'begin' };
+    const far = isBack ? Math.max(timeline.first, near - stride) : near + stride;
+    const result = yield* walker.travel(far, hart.id);
+    if (unitsOf(hart) !== units) {
+      // The count of the hart grows with the place.
+      const [low, high] = isBack ? [far, near] : [near, timeline.position];
+      yield* toChange(walker, low, high, isBack ? units : units + 1n, isBack);
+      return !isBack && timeline.isAtEnd ? { kind: 'end', result } : { kind: 'step' };
+    }
+    if (!isBack && timeline.isAtEnd) return { kind: 'end', result };
+    near = far;
+  }
+}
+
+/** The hart has fewer than `units` at `low`, not at `high`: goes to one side of the change. */
+function* toChange(
+  walker: Walker,
+  low: number,
+  high: number,
+  units: bigint,
+  isInFront: boolean,
+): InPieces<void> {
+  const { hart } = walker;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    yield* walker.travel(middle, hart.id);
+    if (unitsOf(hart) < units) low = middle;
+    else high = middle;
+  }
+  yield* walker.travel(isInFront ? low : high, hart.id);
+}
+
+/** Out of the function: behind its call, or back to the call. */
+export function* stepOut(walker: Walker, direction: Direction): Motion {
+  const { frames, timeline, hart } = walker;
+  const own = frames[0]!;
+  const above = callerOf(frames);
+  if (!above) throw new DebugError('there is no caller');
+  if (direction === 'forward')
+    return yield* walker.until(direction, new Set([above.pc]), () => walker.frames[0]!.cfa > own.cfa);
+  const lows = own.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
+  const reason = yield* walker.until(direction, new Set(lows), () => walker.frames[0]!.cfa === own.cfa);
+  if (reason.kind === 'step' && timeline.position > timeline.first)
+    yield* walker.travel(timeline.position - 1, hart.id);
+  return reason;
+}
+
+/** To another line; `isInto`: also of a function that is called. */
+export function* stepLine(walker: Walker, direction: Direction, isInto: boolean): Motion {
+  const own = walker.frames[0]!;
+  const { image } = own;
+  if (!image?.hasLines(own.pc)) return yield* leave(walker, direction);
+  const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
+  const here = depth(own);
+  const isOther = (): boolean => {
+    const now = walker.frames[0]!;
+    return depth(now) !== here && (isInto || now.cfa >= own.cfa);
+  };
+  const addresses = wantedFrom(walker.frames, image, isInto);
+  const above = callerOf(walker.frames);
+  // A caller without lines would be passed, with all that comes behind it.
+  const isAlone = above !== undefined && !above.image?.hasLines(above.pc);
+  if (isAlone) for (const pc of callOf(above, direction)) addresses.add(pc);
+  const reason = yield* walker.until(direction, addresses, isOther);
+  if (reason.kind !== 'step') return reason;
+  const now = walker.frames[0]!;
+  if (isAlone && now.cfa > own.cfa && !now.image?.hasLines(now.pc))
+    return { ...reason, note: `${now.function} has no lines` };
+  return direction === 'back' ? reason : yield* passPrologue(walker, image, reason);
+}
+
+/** Addresses of statements to stop at; those of the own line only where a call may come to them. */
+function wantedFrom(frames: readonly Frame[], image: Image, isInto: boolean): Set<bigint> {
+  const { statements } = image;
+  const own = frames[0]!;
+  const addresses = new Set<bigint>();
+  for (const pc of isInto ? statements.keys() : near(frames, image)) {
+    const at = statements.get(pc)!;
+    if (isInto || at.line !== own.line || at.file !== own.file) addresses.add(pc);
+  }
+  return addresses;
+}
+
+/** Statements of the functions of the two innermost activations. */
+function near(frames: readonly Frame[], image: Image): bigint[] {
+  const cfas = new Set<bigint>();
+  const intervals = frames.flatMap(({ cfa, pc }) => {
+    if (cfas.has(cfa) || cfas.size >= 2) return [];
+    cfas.add(cfa);
+    return image.functionAt(pc);
+  });
+  return intervals.flatMap(interval => image.lines.within(interval));
+}
+
+/** A function is entered behind its prologue. */
+function* passPrologue(walker: Walker, image: Image, reason: Reason): Motion {
+  const { pc, cfa } = walker.frames[0]!;
+  const inside = image.behindPrologue(pc);
+  if (inside === undefined) return reason;
+  return yield* walker.until('forward', new Set([inside]), () => walker.frames[0]!.cfa <= cfa);
+}
+
+/** A function without lines: out of it to the next caller that has some, else one instruction. */
+function* leave(walker: Walker, direction: Direction): Motion {
+  const { frames, timeline, hart } = walker;
+  const own = frames[0]!;
+  const name = own.function === '??' ? 'this code' : own.function;
+  const above = frames.find(frame => frame.cfa > own.cfa && frame.image?.hasLines(frame.pc));
+  if (above) {
+    const here = timeline.position;
+    const isOut = (): boolean => walker.frames[0]!.cfa > own.cfa;
+    const reason = yield* walker.until(direction, new Set(callOf(above, direction)), isOut);
+    if (reason.kind === 'step') return { ...reason, note: `${name} has no lines: out to ${above.function}` };
+    if (reason.kind !== 'begin') return reason;
+    yield* walker.travel(here, hart.id); // it was not called from there
+  }
+  const reason = yield* stepInstruction(walker, direction);
+  return reason.kind === 'step' ? { ...reason, note: `${name} has no lines: one instruction` } : reason;
+}
+
+/**
+ * Where a caller's call ends; back, where it begins. Of the two possible lengths of a call only one
+ * is an instruction there.
+ */
+const callOf = ({ pc }: Frame, direction: Direction): bigint[] =>
+  direction === 'forward' ? [pc] : [pc - 2n, pc - 4n];
+
+/** The caller of the innermost function; calls that were inlined into it are left out. */
+const callerOf = (frames: readonly Frame[]): Frame | undefined =>
+  frames.find(({ cfa }) => cfa !== frames[0]!.cfa);
