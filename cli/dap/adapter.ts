@@ -5,7 +5,6 @@ import { basename, resolve } from 'node:path';
 import {
   DebugSession as Adapter,
   ContinuedEvent,
-  Handles,
   InitializedEvent,
   OutputEvent,
   Scope,
@@ -17,15 +16,15 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
 import type { Direction, Motion, Reason } from '../../debug/motion.ts';
-import type { Absence, DebugSession } from '../../debug/session.ts';
-import { memberOf, type Value } from '../../debug/values.ts';
-import { type InPieces, KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
-import { COMMANDS } from '../debug/commands.ts';
+import type { DebugSession } from '../../debug/session.ts';
+import { type InPieces, KcovboxError } from '../../emulator/index.ts';
 import { inTurns } from '../debug/in-turns.ts';
 import { openDebugger } from '../debug/open.ts';
-import { Repl } from '../debug/repl.ts';
+import { meaningOf, Repl } from '../debug/repl.ts';
 import { SourceView } from '../debug/source.ts';
 import { checkArguments } from './arguments.ts';
+import { ClientBreakpoints } from './breakpoints.ts';
+import { ClientValues } from './values.ts';
 
 interface Launch extends P.LaunchRequestArguments {
   readonly capsule?: unknown;
@@ -34,31 +33,27 @@ interface Launch extends P.LaunchRequestArguments {
   readonly stopOnEntry?: unknown;
 }
 
-interface Named {
-  readonly name: string;
-  /** Or why there is none. */
-  readonly value: Value | Absence | 'not readable';
-}
-
 /** Frames of a hart have numbers from here on. */
 const FRAMES = 1000;
-const ITEMS_MAX = 100;
-const REGISTERS = [...X_NAMES.slice(1), 'pc'];
 const CR = 13;
+const NOT_OPEN = 'no capsule is open: launch first';
 /** Why a motion was given up: the client has gone, or asks for a stop. */
 const GONE = 'gone';
 const PAUSE = 'pause';
 
 export class DapServer extends Adapter {
   readonly #folders: readonly string[];
-  readonly #values = new Handles<() => readonly Named[]>();
+  readonly #values = new ClientValues();
   #session: DebugSession | undefined;
   #source: SourceView;
   #start = 0;
   /** The motion that goes on. */
   #going: AbortController | undefined;
-  /** Numbers of the session's breakpoints, by what the client has set. */
-  readonly #set = new Map<string, number[]>();
+  #breakpoints: ClientBreakpoints | undefined;
+  /** A capsule is open, or is about to be. */
+  #isLaunched = false;
+  #stopsOnEntry = true;
+  #isConfigured = false;
 
   /** `folders`: where sources may be. */
   constructor(folders: readonly string[]) {
@@ -71,14 +66,28 @@ export class DapServer extends Adapter {
 
   /** Errors: KcovboxError before `launch`, and while the run moves. */
   get #standing(): DebugSession {
-    if (this.#going) throw new KcovboxError('input', 'the run goes on: pause it first');
+    this.#checkStanding();
     return this.#own;
+  }
+
+  #checkStanding(): void {
+    if (this.#going) throw new KcovboxError('input', 'the run goes on: pause it first');
+  }
+
+  #checkOpen(): void {
+    if (!this.#session) throw new KcovboxError('input', NOT_OPEN);
   }
 
   /** Errors: KcovboxError before `launch`. */
   get #own(): DebugSession {
-    if (!this.#session) throw new KcovboxError('input', 'no capsule is open: launch first');
+    if (!this.#session) throw new KcovboxError('input', NOT_OPEN);
     return this.#session;
+  }
+
+  /** Errors: KcovboxError before `launch`. */
+  get #set(): ClientBreakpoints {
+    if (!this.#breakpoints) throw new KcovboxError('input', NOT_OPEN);
+    return this.#breakpoints;
   }
 
   /** Each request has one answer; a request that cannot be met, one with the reason. */
@@ -134,9 +143,25 @@ export class DapServer extends Adapter {
     );
   }
 
-  async #launch({ capsule, images, sources }: Launch): Promise<void> {
+  async #launch(launch: Launch): Promise<void> {
+    const { capsule } = launch;
     if (typeof capsule !== 'string')
       throw new KcovboxError('input', 'launch: "capsule" has to name a file that run --record wrote');
+    if (this.#isLaunched)
+      throw new KcovboxError(
+        'input',
+        'launch: a capsule is open already; another one needs a server of its own',
+      );
+    this.#isLaunched = true;
+    try {
+      await this.#open(capsule, launch);
+    } catch (error) {
+      this.#isLaunched = false;
+      throw error;
+    }
+  }
+
+  async #open(capsule: string, { images, sources, stopOnEntry }: Launch): Promise<void> {
     const folders = textsOf(sources).map(folder => resolve(folder));
     let line: number[] = [];
     const print = (byte: number): void => {
@@ -151,12 +176,21 @@ export class DapServer extends Adapter {
       say: text => this.sendEvent(new OutputEvent(`${text}\n`, 'console')),
     });
     this.#session = opened.session;
+    this.#breakpoints = new ClientBreakpoints(opened.session, this.#source);
     this.#start = opened.start;
+    this.#stopsOnEntry = stopOnEntry !== false;
   }
 
+  /** The run begins for the client. */
   protected override configurationDoneRequest(response: P.ConfigurationDoneResponse): void {
-    this.sendResponse(response);
-    this.#stopped('entry');
+    this.#answer(response, () => {
+      this.#checkOpen();
+      if (this.#isConfigured) throw new KcovboxError('input', 'configurationDone has come already');
+      this.#isConfigured = true;
+    });
+    if (!response.success) return;
+    if (this.#stopsOnEntry) this.#stopped('entry');
+    else void this.#go(this.#own.continue('forward'));
   }
 
   protected override disconnectRequest(response: P.DisconnectResponse): void {
@@ -181,14 +215,15 @@ export class DapServer extends Adapter {
   ): void {
     this.#answer(response, () => {
       const path = args.source.path ?? args.source.name ?? '';
-      const lines = (args.breakpoints ?? []).map(({ line }) => line);
-      return {
-        breakpoints: this.#replace(
-          path,
-          lines.map(line => () => this.#break(path, line)),
-        ),
-      };
+      const lines = (args.breakpoints ?? []).map(({ line }) => this.convertClientLineToDebugger(line));
+      return { breakpoints: this.#set.setLines(path, lines).map(one => this.#told(one)) };
     });
+  }
+
+  /** As the client counts lines. */
+  #told(breakpoint: P.Breakpoint): P.Breakpoint {
+    const { line } = breakpoint;
+    return line === undefined ? breakpoint : { ...breakpoint, line: this.convertDebuggerLineToClient(line) };
   }
 
   protected override setFunctionBreakPointsRequest(
@@ -196,14 +231,17 @@ export class DapServer extends Adapter {
     args: P.SetFunctionBreakpointsArguments,
   ): void {
     this.#answer(response, () => ({
-      breakpoints: this.#replace(
-        'functions',
-        args.breakpoints.map(
-          ({ name }) =>
-            () =>
-              this.#own.break(name).id,
-        ),
-      ),
+      breakpoints: this.#set.setFunctions(args.breakpoints.map(({ name }) => name)),
+    }));
+  }
+
+  /** Clients send it also where a server has no such filters. */
+  protected override setExceptionBreakPointsRequest(
+    response: P.SetExceptionBreakpointsResponse,
+    { filters = [] }: Partial<P.SetExceptionBreakpointsArguments>,
+  ): void {
+    this.#answer(response, () => ({
+      breakpoints: filters.map(filter => ({ verified: false, message: `there is no filter ${filter}` })),
     }));
   }
 
@@ -227,49 +265,9 @@ export class DapServer extends Adapter {
     args: P.SetDataBreakpointsArguments,
   ): void {
     this.#answer(response, () => {
-      const session = this.#standing;
-      return {
-        breakpoints: this.#replace(
-          'data',
-          args.breakpoints.map(
-            ({ dataId }) =>
-              () =>
-                session.watch(dataId).id,
-          ),
-        ),
-      };
+      this.#checkStanding(); // an expression needs a place
+      return { breakpoints: this.#set.setData(args.breakpoints.map(({ dataId }) => dataId)) };
     });
-  }
-
-  /** Replaces the breakpoints that the client has set under this name. */
-  #replace(name: string, all: readonly (() => number)[]): P.Breakpoint[] {
-    for (const id of this.#set.get(name) ?? []) this.#own.delete(id);
-    const ids: number[] = [];
-    this.#set.set(name, ids);
-    return all.map(make => {
-      try {
-        const id = make();
-        ids.push(id);
-        return { id, verified: true };
-      } catch (error) {
-        if (!(error instanceof KcovboxError)) throw error;
-        return { verified: false, message: error.message };
-      }
-    });
-  }
-
-  /** The compiler has named the file by some end of its path. */
-  #break(path: string, line: number): number {
-    const parts = path.split(/[\\/]/);
-    let last: unknown;
-    for (let i = 0; i < parts.length; i++) {
-      try {
-        return this.#own.break(`${parts.slice(i).join('/')}:${line}`).id;
-      } catch (error) {
-        last = error;
-      }
-    }
-    throw last;
   }
 
   // Motion.
@@ -373,8 +371,10 @@ export class DapServer extends Adapter {
   }
 
   protected override pauseRequest(response: P.PauseResponse): void {
-    this.#going?.abort(PAUSE);
-    this.sendResponse(response);
+    this.#answer(response, () => {
+      this.#checkOpen();
+      this.#going?.abort(PAUSE);
+    });
   }
 
   // State.
@@ -392,7 +392,10 @@ export class DapServer extends Adapter {
       const all = session.frames.map(({ function: name, file, line, pc }, level) => {
         const path = file === '' ? undefined : this.#source.pathOf(file);
         const source = path === undefined ? undefined : new Source(basename(file), path);
-        const frame: P.StackFrame = new StackFrame(args.threadId * FRAMES + level, name, source, line, 1);
+        const id = args.threadId * FRAMES + level;
+        const at = line === 0 ? 0 : this.convertDebuggerLineToClient(line);
+        const column = this.convertDebuggerColumnToClient(1);
+        const frame: P.StackFrame = new StackFrame(id, name, source, at, column);
         frame.instructionPointerReference = `0x${pc.toString(16)}`;
         return frame;
       });
@@ -413,25 +416,8 @@ export class DapServer extends Adapter {
 
   protected override scopesRequest(response: P.ScopesResponse, { frameId }: P.ScopesArguments): void {
     this.#answer(response, () => {
-      const session = this.#select(frameId);
-      const locals = session.locals.map(variable => ({
-        name: variable.name,
-        value: session.valueHere(variable),
-      }));
-      return {
-        scopes: [
-          new Scope(
-            'Locals',
-            this.#values.create(() => locals),
-            false,
-          ),
-          new Scope(
-            'Registers',
-            this.#values.create(() => registersOf(session)),
-            true,
-          ),
-        ],
-      };
+      const { locals, registers } = this.#values.scopes(this.#select(frameId));
+      return { scopes: [new Scope('Locals', locals, false), new Scope('Registers', registers, true)] };
     });
   }
 
@@ -440,64 +426,33 @@ export class DapServer extends Adapter {
     { variablesReference }: P.VariablesArguments,
   ): void {
     this.#answer(response, () => {
-      const session = this.#standing;
-      const all = this.#values.get(variablesReference)?.() ?? [];
-      return { variables: all.map(({ name, value }) => this.#variable(session, name, value)) };
+      return { variables: this.#values.parts(this.#standing, variablesReference) };
     });
   }
 
-  #variable(session: DebugSession, name: string, value: Named['value']): P.Variable {
-    if (typeof value === 'string') return { name, value: `<${value}>`, variablesReference: 0 };
-    const inner = this.#inner(value);
-    return {
-      name,
-      value: session.show(value),
-      type: value.type.name,
-      variablesReference: inner ? this.#values.create(inner) : 0,
-    };
-  }
-
-  /** The parts of a value; read when the client asks. */
-  #inner(value: Value): (() => readonly Named[]) | undefined {
-    const { type, bytes } = value;
-    if (type.kind === 'struct')
-      return () =>
-        type
-          .members()
-          .slice(0, ITEMS_MAX)
-          .map(member => ({ name: member.name || '(anonymous)', value: memberOf(value, member) }));
-    if (type.kind === 'array' && type.of.bytes > 0)
-      return () =>
-        Array.from(
-          { length: Math.min(type.count, ITEMS_MAX, Math.floor(bytes.length / type.of.bytes)) },
-          (_, i) => ({
-            name: `[${i}]`,
-            value: memberOf(value, { type: type.of, offset: i * type.of.bytes }),
-          }),
-        );
-    if (type.kind !== 'pointer') return undefined;
-    const to = type.to();
-    if (to.kind !== 'struct' || bytes.every(byte => byte === 0)) return undefined;
-    return () => {
-      const va = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
-      const data = this.#own.read(va, Math.min(to.bytes, 1 << 16));
-      const target: Value | undefined = data && { type: to, place: { kind: 'memory', va }, bytes: data };
-      return target ? this.#inner(target)!() : [{ name: '*', value: 'not readable' }];
-    };
-  }
-
   protected override evaluateRequest(response: P.EvaluateResponse, args: P.EvaluateArguments): void {
-    const [word = ''] = args.expression.trim().split(/\s+/);
-    if (args.context === 'repl' && COMMANDS.some(({ names }) => names.includes(word))) {
+    if (args.context === 'repl' && this.#isCommand(args)) {
       void this.#command(response, args);
       return;
     }
     this.#answer(response, () => {
       const session = args.frameId === undefined ? this.#standing : this.#select(args.frameId);
       const value = session.evaluate(args.expression);
-      const { value: result, type, variablesReference } = this.#variable(session, '', value);
+      const { value: result, type, variablesReference } = this.#values.variable(session, '', value);
       return { result, variablesReference, ...(type !== undefined && { type }) };
     });
+  }
+
+  /** The console takes expressions, too: a variable's name is no short form of a command. */
+  #isCommand({ expression, frameId }: P.EvaluateArguments): boolean {
+    const [word = ''] = expression.trim().split(/\s+/);
+    const meaning = meaningOf(word);
+    if (meaning !== 'short') return meaning === 'name';
+    try {
+      return !(frameId === undefined ? this.#standing : this.#select(frameId)).hasVariable(word);
+    } catch {
+      return true; // it says why it cannot run
+    }
   }
 
   /** A command of `kcovbox debug`, which may move the run. */
@@ -514,6 +469,7 @@ export class DapServer extends Adapter {
       });
       const going = (): void => this.sendEvent(new ContinuedEvent(session.hart.id + 1, true));
       const isDone = await this.#inTurns(repl.steps(expression), going);
+      if (isDone === false) said.push('the editor ends the session');
       if (isDone !== undefined && session.timeline.position !== position) this.#stopped('goto');
       response.body = { result: said.join('\n'), variablesReference: 0 };
       this.sendResponse(response);
@@ -530,14 +486,3 @@ export class DapServer extends Adapter {
 
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-function registersOf({ hart }: DebugSession): Named[] {
-  return REGISTERS.map(name => {
-    const bytes = new Uint8Array(8);
-    new DataView(bytes.buffer).setBigUint64(0, readRegister(hart, registerNumber(name)!) ?? 0n, true);
-    const type = { kind: 'pointer' as const, name: 'register', bytes: 8 as const, to: () => VOID };
-    return { name, value: { type, place: undefined, bytes } };
-  });
-}
-
-const VOID = { kind: 'void' as const, name: 'void' as const, bytes: 0 as const };

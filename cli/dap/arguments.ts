@@ -6,8 +6,18 @@ import { firstIssue } from '../../run/issue.ts';
 
 const number = z.number();
 const thread = z.looseObject({ threadId: number });
-/** By command. Arguments of other requests are not read, or are optional. */
+/** Its arguments are not read, or are optional. */
+const anything = z.unknown();
+/** The requests that the server meets. */
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {
+  initialize: anything,
+  launch: anything,
+  configurationDone: anything,
+  disconnect: anything,
+  terminate: anything,
+  threads: anything,
+  pause: anything,
+  setExceptionBreakpoints: z.looseObject({ filters: z.array(z.string()).optional() }),
   setBreakpoints: z.looseObject({
     source: z.looseObject({ path: z.string().optional(), name: z.string().optional() }),
     breakpoints: z.array(z.looseObject({ line: number })).optional(),
@@ -35,11 +45,25 @@ const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   }),
 };
 
-/** The arguments of a request, {} if it has none. Errors: KcovboxError for other shapes. */
-export function checkArguments(command: string, given: unknown): object {
+/** Of some others, what to do instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  attach: 'launch a capsule',
+  restart: 'goto start is a command of the console',
+};
+
+/**
+ * The arguments of a request, {} if it has none. Errors: KcovboxError for other shapes, and for
+ * requests that the server does not meet.
+ */
+export function checkArguments(command: unknown, given: unknown): object {
+  if (typeof command !== 'string') throw new KcovboxError('input', 'the request has no command');
+  if (!Object.hasOwn(REQUESTS, command)) {
+    const instead = Object.hasOwn(INSTEAD, command) ? `: ${INSTEAD[command]}` : '';
+    throw new KcovboxError('input', `${command} is not supported${instead}`);
+  }
   const args = given ?? {};
   if (typeof args !== 'object') throw new KcovboxError('input', `${command}: arguments has to be an object`);
-  const result = Object.hasOwn(REQUESTS, command) ? REQUESTS[command]!.safeParse(args) : undefined;
-  if (result && !result.success) throw new KcovboxError('input', `${command}: ${firstIssue(result.error)}`);
+  const result = REQUESTS[command]!.safeParse(args);
+  if (!result.success) throw new KcovboxError('input', `${command}: ${firstIssue(result.error)}`);
   return args;
 }

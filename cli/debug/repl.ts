@@ -26,6 +26,13 @@ function rowsOf(word: string): readonly CommandRow[] {
   return exact ? [exact] : COMMANDS.filter(({ names }) => names[0]!.startsWith(word));
 }
 
+/** Is the word a command's name, or short for some? */
+export function meaningOf(word: string): 'name' | 'short' | undefined {
+  const names = [...COMMANDS.flatMap(row => row.names), ...LEAVING, ...HELPING];
+  if (names.includes(word)) return 'name';
+  return word !== '' && rowsOf(word).length > 0 ? 'short' : undefined;
+}
+
 export class Repl {
   readonly #desk: Desk;
   #last = '';
