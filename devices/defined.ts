@@ -183,6 +183,10 @@ function checkRegister(id: string, spec: RegisterSpec, bad: (why: string) => Hos
     const { low, high } = bitsOf(field);
     if (!(low >= 0 && low <= high && high < Math.min(32, 8 * bytes)))
       throw bad(`field ${id}.${name} has bits ${low} to ${high} of ${8 * bytes}`);
+    const width = high - low + 1;
+    for (const [value, number] of Object.entries(field.values ?? {}))
+      if (!(Number.isInteger(number) && number >= 0 && number < 2 ** width))
+        throw bad(`${id}.${name} has ${width} bits, so it is never ${number} (${value})`);
   }
 }
 

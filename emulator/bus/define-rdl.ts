@@ -15,8 +15,13 @@ const KEYWORDS = new Set(
   ).split(' '),
 );
 
-const nameOf = (name: string): string => (KEYWORDS.has(name) ? `\\${name}` : name);
-const textOf = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
+/** Names of fields and values are free: other characters become `_`, as in the C header. */
+function nameOf(name: string): string {
+  const id = name.replace(/\W/g, '_').replace(/^(?=\d)/, '_');
+  return KEYWORDS.has(id) ? `\\${id}` : id;
+}
+const enumName = (register: string, field: string): string => nameOf(`${register}_${field}_values`);
+const textOf = (text: string): string => `"${text.replace(/[^\P{Cc}\n]/gu, ' ').replace(/[\\"]/g, '\\$&')}"`;
 const bitsOf = ({ bits }: FieldSpec): readonly [number, number] =>
   typeof bits === 'number' ? [bits, bits] : bits;
 
@@ -45,7 +50,7 @@ function enumOf(register: string, { name, low, high, values }: Bits): string[] {
   if (rows.length === 0) return [];
   const width = high - low + 1;
   const members = rows.map(([text, n]) => `      ${nameOf(text)} = ${width}'d${n};`);
-  return [`    enum ${register}_${name}_values {`, ...members, '    };'];
+  return [`    enum ${enumName(register, name)} {`, ...members, '    };'];
 }
 
 function fieldText(register: string, { access, reset = 0, w1c = 0 }: RegisterSpec, bits: Bits): string[] {
@@ -57,7 +62,7 @@ function fieldText(register: string, { access, reset = 0, w1c = 0 }: RegisterSpe
     `sw = ${access};`,
     `hw = ${HARDWARE[access]};`,
     ...(isW1c ? ['onwrite = woclr;'] : []),
-    ...(Object.keys(values).length > 0 ? [`encode = ${register}_${name}_values;`] : []),
+    ...(Object.keys(values).length > 0 ? [`encode = ${enumName(register, name)};`] : []),
     `desc = ${textOf(doc)};`,
   ];
   return [

@@ -13,7 +13,8 @@ const bitsOf = ({ bits }: FieldSpec): [number, number] =>
   typeof bits === 'number' ? [bits, bits] : [...bits];
 const rowsOf = (d: DeviceDefinition): [string, RegisterSpec][] =>
   Object.entries<RegisterSpec>(d.registers).sort(([, a], [, b]) => a.at - b.at);
-const one = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('*/', '* /');
+/** On one line, without characters that control a terminal. */
+const one = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').replaceAll('*/', '* /');
 
 function maskOf(field: FieldSpec): number {
   const [low, high] = bitsOf(field);
@@ -90,7 +91,7 @@ export function pageOf(d: DeviceDefinition): string {
     if (!register.fields) continue;
     const rows = Object.entries(register.fields).map(([name, f]) => {
       const [low, high] = bitsOf(f);
-      const values = Object.entries(f.values ?? {}).map(([text, n]) => `${n} ${text}`);
+      const values = Object.entries(f.values ?? {}).map(([text, n]) => `${n} ${one(text)}`);
       return [
         low === high ? String(low) : `${high}:${low}`,
         `\`${name}\``,
@@ -128,7 +129,7 @@ export function panelOf(d: DeviceDefinition, peek: (offset: number, bytes: numbe
       for (const [name, spec] of Object.entries(fields)) {
         const value = Math.floor((low & maskOf(spec)) >>> 0) >>> bitsOf(spec)[0];
         const [text] = Object.entries(spec.values ?? {}).find(([, n]) => n === value) ?? [];
-        line('', `  .${name}`, text === undefined ? String(value) : `${value} (${text})`, one(spec.doc));
+        line('', `  .${name}`, text === undefined ? String(value) : `${value} (${one(text)})`, one(spec.doc));
       }
     }
   }

@@ -2,6 +2,7 @@
 // refused.
 import { expect, test } from 'vitest';
 import { checkDefinition, defineDevice } from '../../devices/defined.ts';
+import { rdlOf } from '../../emulator/bus/define-rdl.ts';
 import { headerOf, pageOf, panelOf } from '../../emulator/bus/define-text.ts';
 import { RAM_BASE } from '../../emulator/index.ts';
 import { DeviceBench } from '../../emulator/machine/device-bench.ts';
@@ -188,6 +189,14 @@ test.each([
   [wrong({ size: 5000 }), /size 5000 is not a power of two/],
   [wrong({ registers: { a: { at: 2, access: 'r', doc: '' } } }), /is at 2, which is not aligned/],
   [wrong({ registers: { a: { at: 4096, access: 'r', doc: '' } }, onRead: {}, onWrite: {} }), /ends at 4100/],
+  [
+    wrong({
+      registers: {
+        a: { at: 0, access: 'r', doc: '', fields: { b: { bits: [1, 2], doc: '', values: { c: 4 } } } },
+      },
+    }),
+    /a\.b has 2 bits, so it is never 4 \(c\)/,
+  ],
   [wrong({ state: { f: () => 1 } }), /state\.f is a function/],
   [wrong({ state: { f: new Map() } }), /state\.f is not a plain object/],
   [wrong({ state: { f: Number.NaN } }), /state\.f is NaN/],
@@ -226,4 +235,16 @@ test('header, page and panel show the same rows', () => {
   const panel = panelOf(timer, offset => (offset === 8 ? 0x21 : 0));
   expect(panel).toMatch(/0x8 {5}status {18}0x21/);
   expect(panel).toMatch(/\.mode {17}2 \(fast\)/);
+});
+
+test('names and texts of any characters neither break a file nor control a terminal', () => {
+  const odd = { bits: 0, doc: 'a\u001b[31m\nb */', values: { '9 lives': 1 } } as const;
+  const registers = {
+    one: { at: 0, access: 'rw', doc: '\u0007bell', fields: { 'not ready': odd } },
+  } as const;
+  const device = checkDefinition({ ...timer, registers, onRead: {}, onWrite: {} });
+  const texts = [headerOf(device), pageOf(device), panelOf(device, () => 1), rdlOf(device)];
+  for (const text of texts) expect(text).not.toMatch(/[^\P{Cc}\n]/u);
+  expect(texts[0]).toContain('#define TICK_ONE_NOT_READY_9_LIVES 1');
+  expect(texts[3]).toMatch(/enum one_not_ready_values \{\n +_9_lives = 1'd1;/);
 });
