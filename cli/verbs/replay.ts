@@ -59,12 +59,18 @@ async function replayRun(
     recorded: { run, replay },
     whyEmpty:
       run.machine.kcov === 'device'
-        ? 'the recorded program did not enable kcov; record it again with run --trace --cover'
+        ? 'the recorded program did not enable kcov; add --exact, or record it again with run --trace --cover'
         : `the recorded run had --kcov ${run.machine.kcov}; record it again without`,
   });
 }
 
-const OF_PROGRAMS = { cover: 'cover', result: 'result', format: 'format', testName: 'test-name' } as const;
+const OF_PROGRAMS = {
+  cover: 'cover',
+  result: 'result',
+  format: 'format',
+  testName: 'test-name',
+  exact: 'exact',
+} as const;
 
 /** A machine's run again. */
 async function replayBoot(

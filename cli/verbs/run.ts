@@ -101,7 +101,9 @@ export function addOutputOptions(command: Command, { hasTests = false } = {}): C
       new Option('--format <format>', 'format of --cover; overrides the suffix').choices(COVER_FORMATS),
     );
   if (!hasTests)
-    command.option('--test-name <name>', 'name of the test in the coverage file (default: the program)');
+    command
+      .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
+      .option('--test-name <name>', 'name of the test in the coverage file (default: the program)');
   return command
     .option(
       '--result <file>',
@@ -230,7 +232,6 @@ export function register(program: Command): void {
   const command = addGdbOptions(addProgramOptions(withMachine))
     .description('run a C program or a static RISC-V ELF as the first process of the guest')
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
-    .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
     .option('--record <file>', 'write a capsule: all that it takes to repeat the run, for kcovbox replay')
     .option('--snapshot <file>', 'save the run at a moment, to go on from there with --from')

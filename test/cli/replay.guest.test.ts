@@ -99,6 +99,20 @@ describe('a capsule', () => {
     );
   });
 
+  test('gives exact coverage like the run itself, and says so where it recorded nothing', () => {
+    const [program, path] = [join(dir, 'exact.c'), join(dir, 'exact.kcapsule')];
+    writeFileSync(program, '#include <unistd.h>\nint main(void) { return getppid(); }\n');
+    const [first, again, empty] = ['a.json', 'b.json', 'c.json'].map(name => join(dir, name)) as string[];
+    const run = ['run', '--exact', '--cover', first!, '--record', path, '--test-name', 'x', program];
+    const { status } = kcovbox(run, { cwd });
+    expect(replay(readFileSync(path), '--exact', '--cover', again!, '--test-name', 'x').status).toBe(status);
+    expect(readFileSync(again!)).toEqual(readFileSync(first!));
+    expect(replay(readFileSync(path), '--cover', empty!).stderr).toContain(
+      'has no records: the recorded program did not enable kcov; add --exact, or record it again with run ' +
+        '--trace --cover',
+    );
+  });
+
   test('of boot has its drives and loader images; -no-reboot ends it at a reboot', () => {
     const reboot = 'li t0, 0x100000\nli t1, 0x7777\nsw t1, 0(t0)\n1: j 1b';
     writeFileSync(join(dir, 'reboot.elf'), assemble(reboot).bytes);
