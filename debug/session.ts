@@ -23,6 +23,7 @@ import type { Image } from './image.ts';
 import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
+import { threadOf } from './thread.ts';
 import { bytesOf, type Read, show, type Value } from './values.ts';
 
 export interface Breakpoint {
@@ -436,9 +437,10 @@ export class DebugSession {
     return stepInstruction(this, direction);
   }
 
-  /** Until one of `addresses` is met by this hart and `isDone`, or a breakpoint of the user. */
+  /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint of the user. */
   *until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion {
     const hart = this.#hart;
+    const thread = threadOf(this.hart);
     for (;;) {
       const found = yield* this.#search(direction, () => ({
         breakpoints: new Set([...addresses, ...this.#addresses()]),
@@ -447,7 +449,7 @@ export class DebugSession {
         this.#stand(hart);
         return this.#reason(found);
       }
-      if (addresses.has(found.pc) && found.hart === hart && isDone()) return { kind: 'step' };
+      if (addresses.has(found.pc) && threadOf(this.hart) === thread && isDone()) return { kind: 'step' };
       if (this.#addresses().has(found.pc)) return this.#reason(found);
       yield;
     }

@@ -1,5 +1,5 @@
-// The steps of one hart: an instruction, a line, a function. Other harts run meanwhile; what they
-// come to does not end a step, except breakpoints of the user.
+// The steps of a thread, by lines and functions, and of a hart, by instructions. Other threads and
+// harts run meanwhile; what they come to does not end a step, except breakpoints of the user.
 import { type Hart, type InPieces, type RunResult, type Timeline, unitsOf } from '../emulator/index.ts';
 import { DebugError } from './expression.ts';
 import type { Frame } from './frames.ts';
@@ -9,13 +9,13 @@ import type { Direction, Motion, Reason } from './motion.ts';
 /** The session as a step needs it: where it stands, and its ways to go. */
 export interface Walker {
   readonly timeline: Timeline;
-  /** The one that steps. */
+  /** Where the thread is that steps. */
   readonly hart: Hart;
   /** Its calls, from the innermost out. */
   readonly frames: readonly Frame[];
   /** To a place; the hart stays selected. */
   travel(unit: number, hart: number): InPieces<RunResult>;
-  /** Until the hart meets one of `addresses` and `isDone`, or any hart a breakpoint of the user. */
+  /** Until the thread meets one of `addresses` and `isDone`, or any a breakpoint of the user. */
   until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion;
 }
 
@@ -62,7 +62,7 @@ function* toChange(
 
 /** Out of the function: behind its call, or back to the call. */
 export function* stepOut(walker: Walker, direction: Direction): Motion {
-  const { frames, timeline, hart } = walker;
+  const { frames } = walker;
   const own = frames[0]!;
   const above = callerOf(frames);
   if (!above) throw new DebugError('there is no caller');
@@ -70,9 +70,7 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
     return yield* walker.until(direction, new Set([above.pc]), () => walker.frames[0]!.cfa > own.cfa);
   const lows = own.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
   const reason = yield* walker.until(direction, new Set(lows), () => walker.frames[0]!.cfa === own.cfa);
-  if (reason.kind === 'step' && timeline.position > timeline.first)
-    yield* walker.travel(timeline.position - 1, hart.id);
-  return reason;
+  return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
 }
 
 /** To another line; `isInto`: also of a function that is called. */

@@ -54,6 +54,8 @@ export class DapServer extends Adapter {
   #isLaunched = false;
   #stopsOnEntry = true;
   #isConfigured = false;
+  /** `terminated`: the client has nothing to ask any more; `gone`: it hears nothing. */
+  #over: 'terminated' | 'gone' | undefined;
 
   /** `folders`: where sources may be. */
   constructor(folders: readonly string[]) {
@@ -95,6 +97,8 @@ export class DapServer extends Adapter {
     try {
       // The protocol's default, which the library does not know.
       const { command } = request;
+      if (this.#over && command !== 'disconnect')
+        throw new KcovboxError('input', 'the session is over: disconnect');
       const given = checkArguments(command, request.arguments);
       const args = command === 'initialize' ? { pathFormat: 'path', ...given } : given;
       super.dispatchRequest({ ...request, arguments: args });
@@ -196,13 +200,23 @@ export class DapServer extends Adapter {
   protected override disconnectRequest(response: P.DisconnectResponse): void {
     this.#going?.abort(GONE);
     this.sendResponse(response);
+    this.#over = 'gone';
     this.stop();
     this.emit('disconnect');
+  }
+
+  override sendResponse(response: P.Response): void {
+    if (this.#over !== 'gone') super.sendResponse(response);
+  }
+
+  override sendEvent(event: P.Event): void {
+    if (this.#over !== 'gone') super.sendEvent(event);
   }
 
   /** The run is over for the client, which disconnects. */
   protected override terminateRequest(response: P.TerminateResponse): void {
     this.#going?.abort(GONE);
+    this.#over = 'terminated';
     this.sendResponse(response);
     this.sendEvent(new TerminatedEvent());
   }
@@ -310,7 +324,7 @@ export class DapServer extends Adapter {
     } finally {
       this.#going = undefined;
     }
-    if (result === undefined && going.signal.reason === PAUSE) this.#stopped('pause');
+    if (result === undefined && going.signal.reason === PAUSE && !this.#over) this.#stopped('pause');
     return result;
   }
 

@@ -112,6 +112,28 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
       expect(client.messages.filter(({ event }) => event === 'stopped')).toHaveLength(1);
     });
 
+    test('behind its end nothing comes but the answers', async () => {
+      await launched();
+      await client.ask('continue', { threadId: 1 });
+      client.ask('pause', { threadId: 1 });
+      await client.ask('terminate');
+      expect(await client.ask('threads')).toMatchObject({
+        success: false,
+        message: 'the session is over: disconnect',
+      });
+      expect(await client.ask('disconnect')).toMatchObject({ success: true });
+      expect(await client.end()).toBe(0);
+      expect(client.messages.filter(({ event }) => event === 'stopped')).toHaveLength(1);
+      // A client that leaves before the capsule is open.
+      client = new DapClient(dir);
+      const errors = client.errors();
+      await client.ask('initialize');
+      void client.ask('launch', { capsule: long });
+      await client.ask('disconnect');
+      expect(await client.end()).toBe(0);
+      expect(await errors).toBe('');
+    });
+
     test('a motion that cannot be made says why', async () => {
       await launched();
       expect(await client.ask('stepOut', { threadId: 1 })).toMatchObject({ success: true });
