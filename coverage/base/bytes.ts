@@ -217,6 +217,29 @@ export function upperBound(count: number, value: number, key: (index: number) =>
   return lo;
 }
 
+/**
+ * The number of values of a sorted array up to `value`. `hint`: an answer for a value near it, with
+ * which that takes a few steps.
+ */
+export function countUpTo(sorted: ArrayLike<number>, value: number, hint: number): number {
+  const { length } = sorted;
+  let [lo, hi] = [0, length];
+  if (hint > 0 && hint <= length) {
+    if (sorted[hint - 1]! > value) hi = hint - 1;
+    else {
+      let step = 1;
+      for (lo = hint; lo + step <= length && sorted[lo + step - 1]! <= value; step *= 2) lo += step;
+      hi = Math.min(lo + step - 1, length);
+    }
+  }
+  while (lo < hi) {
+    const mid = (lo + hi) >>> 1;
+    if (sorted[mid]! > value) hi = mid;
+    else lo = mid + 1;
+  }
+  return lo;
+}
+
 /** Byte-wise order of strings: the same on every host, unlike `localeCompare`. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

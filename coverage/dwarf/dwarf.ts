@@ -3,7 +3,7 @@
  * the root entry of each unit; a unit's entries and line program are decoded when an address in it
  * is first asked for.
  */
-import { type Addr, CoverageError, upperBound } from '../base/bytes.ts';
+import { type Addr, CoverageError, countUpTo, upperBound } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
 import { DieReader, DW_TAG, readUnitHeaders, type Unit } from './die.ts';
 import { type Abbrev, readAbbrevs, type Sections } from './forms.ts';
@@ -37,6 +37,8 @@ interface UnitCode {
   lows: Float64Array;
   highs: Float64Array;
   owner: Scope[];
+  /** The last answer in `lows`. */
+  last: number;
 }
 
 /** Open lists of children: blocks and inlined calls. */
@@ -89,6 +91,8 @@ export class Dwarf {
   private readonly lows: Float64Array;
   private readonly highs: Float64Array;
   private readonly owner: Unit[];
+  /** The last answer in `lows`: mostly the next address is near. */
+  private last = 0;
   private readonly code = new Map<Unit, UnitCode>();
   private readonly lines = new Map<number, LineTable>();
   private readonly names = new Map<number, FunctionName>();
@@ -138,7 +142,8 @@ export class Dwarf {
   }
 
   unitAt(addr: Addr): Unit | undefined {
-    let index = upperBound(this.lows.length, addr, i => this.lows[i]!) - 1;
+    this.last = countUpTo(this.lows, addr, this.last);
+    let index = this.last - 1;
     // Discarded functions leave overlapping ranges near 0; a few steps back find the one that holds
     // the address.
     for (let steps = 0; index >= 0 && steps < 64; index--, steps++) {
@@ -174,8 +179,10 @@ export class Dwarf {
 
   /** The chain of scopes around an address, innermost first; empty where no function is known. */
   scopesAt(unit: Unit, addr: Addr): Scope[] {
-    const { lows, highs, owner } = this.codeOf(unit);
-    let index = upperBound(lows.length, addr, i => lows[i]!) - 1;
+    const code = this.codeOf(unit);
+    const { lows, highs, owner } = code;
+    code.last = countUpTo(lows, addr, code.last);
+    let index = code.last - 1;
     for (let steps = 0; index >= 0 && addr >= highs[index]! && steps < 64; index--, steps++);
     let scope: Scope | undefined = index >= 0 && addr < highs[index]! ? owner[index] : undefined;
     const chain: Scope[] = [];
@@ -202,6 +209,7 @@ export class Dwarf {
       lows: Float64Array.from(intervals, i => i.low),
       highs: Float64Array.from(intervals, i => i.high),
       owner: intervals.map(i => i.scope),
+      last: 0,
     };
     this.code.set(unit, code);
     return code;

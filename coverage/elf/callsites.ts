@@ -10,7 +10,7 @@
  * the hook does, from the preceding branch target to the next control transfer. It is derived from
  * the machine code, not recorded; exporters say so.
  */
-import { type Addr, CoverageError, hex, upperBound } from '../base/bytes.ts';
+import { type Addr, CoverageError, countUpTo, hex } from '../base/bytes.ts';
 import { CodeScan, type HookCall } from './code.ts';
 import { type Elf, type Section, STT_FUNC } from './elf.ts';
 
@@ -51,6 +51,8 @@ export class CallSites {
   readonly blockLow: Float64Array;
   readonly blockHigh: Float64Array;
   private readonly byReturn = new Map<Addr, number>();
+  /** The last answer of `firstFrom`: mostly the next address is near. */
+  private last = 0;
   /** The decoded sections, in order of address. */
   readonly scans: CodeScan[] = [];
 
@@ -109,7 +111,8 @@ export class CallSites {
 
   /** The first site whose call is at `addr` or beyond. */
   firstFrom(addr: Addr): number {
-    return upperBound(this.count, addr - 1, i => this.call[i]!);
+    this.last = countUpTo(this.call, addr - 1, this.last);
+    return this.last;
   }
 
   /** The reason why a PC is not a call site, for an error text. */

@@ -12,7 +12,7 @@
  */
 
 import { Sha256 } from '../../emulator/base/sha256.ts';
-import { type Addr, CoverageError, Cursor, hex, pcOf, stringAt, upperBound } from '../base/bytes.ts';
+import { type Addr, CoverageError, Cursor, countUpTo, hex, pcOf, stringAt } from '../base/bytes.ts';
 
 export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
@@ -80,6 +80,8 @@ export class SymbolTable {
   private readonly nameAt: Uint32Array;
   private readonly strings: Uint8Array;
   private readonly end: Addr;
+  /** The last answer: mostly the next address is near. */
+  private last = 0;
 
   /** `end`: of the loaded sections. */
   constructor(rows: SymbolRows, strings: Uint8Array, end: Addr) {
@@ -119,7 +121,8 @@ export class SymbolTable {
    * the image. -1 if none.
    */
   indexAt(addr: Addr): number {
-    const index = upperBound(this.count, addr, i => this.addr[i]!) - 1;
+    this.last = countUpTo(this.addr, addr, this.last);
+    const index = this.last - 1;
     if (index < 0) return -1;
     const size = this.size[index]!;
     const end = size === 0 ? this.end : this.addr[index]! + size;
