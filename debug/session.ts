@@ -442,14 +442,17 @@ export class DebugSession {
     const hart = this.#hart;
     const thread = threadOf(this.hart);
     for (;;) {
-      const found = yield* this.#search(direction, () => ({
-        breakpoints: new Set([...addresses, ...this.#addresses()]),
-      }));
+      const found = yield* this.#search(direction, () => {
+        const own = this.#addresses();
+        const accepts = (one: Hart, pc: bigint): boolean => own.has(pc) || threadOf(one) === thread;
+        return { breakpoints: new Set([...addresses, ...own]), accepts };
+      });
       if (found.kind !== 'breakpoint') {
         this.#stand(hart);
         return this.#reason(found);
       }
-      if (addresses.has(found.pc) && threadOf(this.hart) === thread && isDone()) return { kind: 'step' };
+      const isOwn = addresses.has(found.pc) && threadOf(this.hart) === thread;
+      if (isOwn && isDone()) return { kind: 'step' };
       if (this.#addresses().has(found.pc)) return this.#reason(found);
       yield;
     }

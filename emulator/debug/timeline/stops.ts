@@ -1,5 +1,6 @@
 // The aims of a search in a timeline, and its results.
 
+import type { Hart } from '../../hart/index.ts';
 import type { RunResult } from '../../machine/run-result.ts';
 
 /** Physical memory. */
@@ -12,6 +13,8 @@ export interface Range {
 export interface Stops {
   /** Virtual addresses of instructions, in the view of the hart that executes them. */
   readonly breakpoints?: ReadonlySet<bigint>;
+  /** Does a breakpoint of this hart count? Default: each does. It must not change the machine. */
+  readonly accepts?: (hart: Hart, pc: bigint) => boolean;
   /** Stores to these. */
   readonly stores?: readonly Range[];
 }

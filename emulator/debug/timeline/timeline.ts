@@ -194,6 +194,7 @@ export class Timeline {
       this.#breakpoints.replace(stops.breakpoints ?? new Set());
       const isSkipped = isFirst && here !== 'counts';
       this.#breakpoints.arm(({ unit, hart, pc }) => {
+        if (stops.accepts?.(hart, pc) === false) return false;
         found = { kind: 'breakpoint', unit, hart: hart.id, pc };
         return true;
       }, isSkipped);
@@ -438,7 +439,8 @@ export class Timeline {
     this.restore(rung);
     this.#breakpoints.replace(stops.breakpoints ?? new Set());
     this.#breakpoints.arm(({ unit, hart, pc }) => {
-      if (unit < end) reached = { kind: 'breakpoint', unit, hart: hart.id, pc };
+      if (unit < end && stops.accepts?.(hart, pc) !== false)
+        reached = { kind: 'breakpoint', unit, hart: hart.id, pc };
       return false;
     }, false);
     this.#observe(ranges, () => {
