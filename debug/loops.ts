@@ -4,7 +4,7 @@ import { decode, type Insn, newInsn } from '../emulator/index.ts';
 import type { Interval } from './lines.ts';
 
 /** Code of one function that is looked at. */
-const CODE_MAX = 1n << 20n;
+const CODE_MAX = 1 << 20;
 const JUMPS = new Set(['jal', 'beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu']);
 
 /** A jump back, from the end of a loop to its beginning. */
@@ -17,10 +17,12 @@ interface Loop {
 export function loopsIn(elf: Elf, intervals: readonly Interval[]): Loop[] {
   const loops: Loop[] = [];
   const insn = newInsn();
+  let left = CODE_MAX;
   for (const { low, high } of intervals) {
-    const end = high - low > CODE_MAX ? low + CODE_MAX : high;
-    const code = elf.read(addrOf(low), Number(end - low));
+    const size = high > low ? Number(high - low) : 0; // damaged debug information may have any
+    const code = elf.read(addrOf(low), Math.min(left, size));
     if (!code) continue;
+    left -= code.length;
     for (let at = 0; at + 2 <= code.length; ) {
       const back = decode(wordAt(code, at), insn) && jumpBack(insn);
       const last = low + BigInt(at);

@@ -287,7 +287,8 @@ function* when({ session, say }: Desk, what: string): InPieces<void> {
       ? all.slice(0, MOMENTS_SHOWN)
       : [...all.slice(0, MOMENTS_SHOWN - 1), all.at(-1)!];
   for (const { unit, hart, pc } of shown) say(`  unit ${unit}, hart ${hart}: ${placeOf(session, pc)}`);
-  if (isFunction(place) && all.some(({ pc }) => session.imageAt(pc)?.isInlinedLoop(pc)))
+  const places = [...new Set(all.map(({ pc }) => pc))];
+  if (isFunction(place) && places.some(pc => session.imageAt(pc)?.isInlinedLoop(pc)))
     say('where it is inlined it begins with its loop: each round counts');
 }
 
