@@ -102,6 +102,8 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
       ]),
     ),
   ),
+  // The host's memory for records begins beyond 2^31.
+  'much memory': ['-m', '2G', '--dialect', 'linux', 'meddle.c', '1', '0'],
   'a buffer changed in way 2, interpreted': [
     '--engine',
     'interp',

@@ -45,11 +45,11 @@ export class Repeats implements KcovRepeats {
   }
 
   get at(): number {
-    return this.#words[(this.#base + AT.CURRENT) >> 2]!;
+    return this.#words[(this.#base + AT.CURRENT) >>> 2]!;
   }
 
   set at(number: number) {
-    this.#words[(this.#base + AT.CURRENT) >> 2] = number;
+    this.#words[(this.#base + AT.CURRENT) >>> 2] = number;
   }
 
   keep({ words, origin, at, count, halves }: KcovRun, begins: boolean): number {
@@ -57,17 +57,17 @@ export class Repeats implements KcovRepeats {
     const bytes = 4 * count * halves;
     if (kept + KEPT.DATA + bytes > this.#base + REPEATS_BYTES) return 0;
     const all = this.#words;
-    all.fill(0, kept >> 2, (kept + KEPT.ORIGIN) >> 2);
-    all[(kept + KEPT.BYTES) >> 2] = bytes;
-    all[(kept + KEPT.BEGINS) >> 2] = begins ? 1 : 0;
-    all.set(words.subarray(origin, origin + ORIGIN_BYTES / 4), (kept + KEPT.ORIGIN) >> 2);
-    all.set(words.subarray(at, at + count * halves), (kept + KEPT.DATA) >> 2);
+    all.fill(0, kept >>> 2, (kept + KEPT.ORIGIN) >>> 2);
+    all[(kept + KEPT.BYTES) >>> 2] = bytes;
+    all[(kept + KEPT.BEGINS) >>> 2] = begins ? 1 : 0;
+    all.set(words.subarray(origin, origin + ORIGIN_BYTES / 4), (kept + KEPT.ORIGIN) >>> 2);
+    all.set(words.subarray(at, at + count * halves), (kept + KEPT.DATA) >>> 2);
     this.#free = kept + KEPT.DATA + bytes;
     return kept;
   }
 
   expect(from: number, to: number): void {
-    this.#words[(from + KEPT.NEXT) >> 2] = to;
+    this.#words[(from + KEPT.NEXT) >>> 2] = to;
   }
 
   takeBegun(): number {
@@ -90,8 +90,8 @@ export class Repeats implements KcovRepeats {
 
   #take(at: number): number {
     const words = this.#words;
-    const count = words[(at >> 2) + 1]! * 0x1_0000_0000 + words[at >> 2]!;
-    words.fill(0, at >> 2, (at >> 2) + 2);
+    const count = words[(at >>> 2) + 1]! * 0x1_0000_0000 + words[at >>> 2]!;
+    words.fill(0, at >>> 2, (at >>> 2) + 2);
     return count;
   }
 }

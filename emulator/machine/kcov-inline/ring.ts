@@ -96,7 +96,7 @@ export class RecordRing implements KcovRing {
     if (end === data) return;
     this.#giveRuns(give, followed, this.#get(AT.RUN), end);
     const bytes = this.#recordBytes();
-    this.#words.copyWithin((data - bytes) >> 2, (end - bytes) >> 2, end >> 2);
+    this.#words.copyWithin((data - bytes) >>> 2, (end - bytes) >>> 2, end >>> 2);
     this.#clear();
   }
 
@@ -104,15 +104,15 @@ export class RecordRing implements KcovRing {
     const end = this.#get(AT.PUT);
     const [data, runs] = [this.#base + AT.DATA, this.#base + AT.RUNS];
     const last = this.#get(AT.RUN) - RUN.SIZE;
-    const start = last < runs ? data : this.#words[(last + RUN.START) >> 2]!;
+    const start = last < runs ? data : this.#words[(last + RUN.START) >>> 2]!;
     if (end - start >= (DATA_END - AT.DATA) / 2 || start === data) {
       this.take(give, followed);
       return;
     }
     this.#giveRuns(give, followed, last, start);
-    this.#words.copyWithin(data >> 2, start >> 2, end >> 2);
-    this.#words.copyWithin(runs >> 2, last >> 2, (last + RUN.SIZE) >> 2);
-    this.#words[(runs + RUN.START) >> 2] = data;
+    this.#words.copyWithin(data >>> 2, start >>> 2, end >>> 2);
+    this.#words.copyWithin(runs >>> 2, last >>> 2, (last + RUN.SIZE) >>> 2);
+    this.#words[(runs + RUN.START) >>> 2] = data;
     this.#set(AT.PUT, data + end - start);
     this.#set(AT.RUN, runs + RUN.SIZE);
   }
@@ -128,15 +128,15 @@ export class RecordRing implements KcovRing {
       area: this.#area,
       ...{ origin: 0, at: 0, count: 0, index: 0 },
     };
-    const startOf = (entry: number): number => (entry < runsEnd ? words[(entry + RUN.START) >> 2]! : end);
+    const startOf = (entry: number): number => (entry < runsEnd ? words[(entry + RUN.START) >>> 2]! : end);
     for (let entry = this.#base + AT.RUNS; entry < runsEnd; ) {
       const differs = this.repeats.follow(entry, runsEnd, end);
       // The last of those that came as expected, or the one to give.
       const last = differs > entry ? differs - RUN.SIZE : entry;
-      run.origin = last >> 2;
-      run.at = startOf(last) >> 2;
+      run.origin = last >>> 2;
+      run.at = startOf(last) >>> 2;
       run.count = (startOf(last + RUN.SIZE) - startOf(last)) / bytes;
-      run.index = words[(last + RUN.INDEX) >> 2]!;
+      run.index = words[(last + RUN.INDEX) >>> 2]!;
       if (differs > entry) followed(run, (startOf(differs) - startOf(entry)) / bytes);
       else give(run);
       entry = last + RUN.SIZE;
@@ -161,7 +161,7 @@ export class RecordRing implements KcovRing {
     const current = ram.host(block);
     const all = this.#words;
     const copy = (field: number, from: number, bytes: number): void =>
-      void all.copyWithin((this.#base + field) >> 2, from >> 2, (from + bytes) >> 2);
+      void all.copyWithin((this.#base + field) >>> 2, from >>> 2, (from + bytes) >>> 2);
     this.#context = context;
     this.#area = area;
     this.#set(AT.MODE, words.length > 2 ? RECORD.CMP : RECORD.PC);
@@ -177,7 +177,7 @@ export class RecordRing implements KcovRing {
     this.#set(AT.CAPACITY, words.length > 2 ? Math.floor(room / CMP_WORDS) : room);
     this.#set(AT.NEXT, index + 1);
     copy(AT.ORIGIN, at + CTX.TID, ORIGIN_BYTES);
-    all.set(words, ((this.#base + AT.DATA) >> 2) - words.length);
+    all.set(words, ((this.#base + AT.DATA) >>> 2) - words.length);
   }
 
   refuse(): void {
@@ -195,11 +195,11 @@ export class RecordRing implements KcovRing {
   }
 
   #get(field: number): number {
-    return this.#words[(this.#base + field) >> 2]!;
+    return this.#words[(this.#base + field) >>> 2]!;
   }
 
   #set(field: number, value: number): void {
-    this.#words[(this.#base + field) >> 2] = value;
+    this.#words[(this.#base + field) >>> 2] = value;
   }
 }
 

@@ -60,7 +60,7 @@ export class RecordTally implements KcovTally {
 
   take(give: (count: KcovCount) => void): void {
     for (const cell of this.#used) {
-      const at = this.#cellAt(cell) >> 3;
+      const at = this.#cellAt(cell) >>> 3;
       const [key, stored, lost] = this.#longs.subarray(at, at + 3);
       if (stored === 0n && lost === 0n) continue;
       this.#longs.fill(0n, at + 1, at + 3);
@@ -71,11 +71,11 @@ export class RecordTally implements KcovTally {
   }
 
   settle(give: (last: LastRecord) => void): void {
-    if (this.#words[(this.#base + AT.CONTEXT) >> 2] === 0) return;
-    const next = this.#longs[(this.#base + AT.NEXT) >> 3]!;
+    if (this.#words[(this.#base + AT.CONTEXT) >>> 2] === 0) return;
+    const next = this.#longs[(this.#base + AT.NEXT) >>> 3]!;
     // A buffer that was emptied may have as many records again, so its count does not tell.
     if (next === NOT_STORED) return;
-    const at = (this.#base + AT.LAST) >> 2;
+    const at = (this.#base + AT.LAST) >>> 2;
     const [words, area, halves] = [this.#words, this.#area, this.#halves];
     give({ words, at, count: 1, halves, area, index: Number(next) - 1 });
   }
@@ -85,28 +85,28 @@ export class RecordTally implements KcovTally {
     const mode = isCmp ? RECORD.CMP : RECORD.PC;
     const [contextAt, areaAt] = [(this.#ram.host(context) | mode) >>> 0, this.#ram.host(area)];
     const isSame =
-      this.#words[(this.#base + AT.CONTEXT) >> 2] === contextAt &&
-      this.#words[(this.#base + AT.AREA) >> 2] === areaAt;
+      this.#words[(this.#base + AT.CONTEXT) >>> 2] === contextAt &&
+      this.#words[(this.#base + AT.AREA) >>> 2] === areaAt;
     this.claim(words[words.length - 2]!, words[words.length - 1]!, isCmp);
     // The last record of a buffer stays what it was if there is no room for another.
     if (index < 0 && isSame) return;
-    this.#words[(this.#base + AT.CONTEXT) >> 2] = contextAt;
-    this.#words[(this.#base + AT.AREA) >> 2] = areaAt;
+    this.#words[(this.#base + AT.CONTEXT) >>> 2] = contextAt;
+    this.#words[(this.#base + AT.AREA) >>> 2] = areaAt;
     this.#area = area;
     this.#halves = words.length;
-    this.#longs[(this.#base + AT.NEXT) >> 3] = index < 0 ? NOT_STORED : BigInt(index + 1);
-    this.#words.set(words, (this.#base + AT.LAST) >> 2);
+    this.#longs[(this.#base + AT.NEXT) >>> 3] = index < 0 ? NOT_STORED : BigInt(index + 1);
+    this.#words.set(words, (this.#base + AT.LAST) >>> 2);
   }
 
   refuse(): void {
-    this.#words[(this.#base + AT.CONTEXT) >> 2] = 0;
+    this.#words[(this.#base + AT.CONTEXT) >>> 2] = 0;
   }
 
   /** True if the hook that returns to this address has a cell now; another may have it. */
   claim(lo: number, hi: number, isCmp: boolean): boolean {
     if (lo & 1 || (lo | hi) === 0) return false;
     const cell = (lo >>> CELL_SHIFT) & (CELLS - 1);
-    const at = this.#cellAt(cell) >> 2;
+    const at = this.#cellAt(cell) >>> 2;
     const key = (lo | (isCmp ? 1 : 0)) >>> 0;
     if (this.#words[at] === 0 && this.#words[at + 1] === 0) {
       this.#words[at] = key;
