@@ -14,7 +14,13 @@ import type {
   StateCheck,
   Width,
 } from '../emulator/bus/device.ts';
-import { type Fault, type FaultEvent, type FaultKind, faultRow } from '../emulator/bus/fault-kinds.ts';
+import {
+  FAULT_KINDS,
+  type Fault,
+  type FaultEvent,
+  type FaultKind,
+  faultRow,
+} from '../emulator/bus/fault-kinds.ts';
 import {
   drawFault,
   drawTime,
@@ -47,6 +53,9 @@ interface State {
 const PAGE = 4096;
 /** How long an interrupt without a cause lasts that no fault describes. */
 const PULSE_NS = 1000;
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
@@ -131,6 +140,23 @@ export class FaultLayer {
 
   save(): unknown {
     return copy(this.#s);
+  }
+
+  /** Of a record from a file. The lists grow with what happened; the temper is of the run. */
+  checkState(saved: unknown, { same, refuse }: StateCheck): void {
+    const { counts, fired, stuck, temper, ...rest } = Object(saved) as Partial<State>;
+    const { counts: _counts, fired: _fired, stuck: _stuck, temper: mine, ...others } = this.#s;
+    same('faults', others, rest);
+    const events: readonly string[] = Object.values(FAULT_KINDS).map(({ event }) => event);
+    if (!Object.entries(Object(counts)).every(([event, n]) => events.includes(event) && isCount(n)))
+      refuse('faults: its numbers of events');
+    if (!isList(fired) || !fired.every(i => isCount(i) && i < this.#faults.length))
+      refuse('faults: those that happened');
+    if (!isList(stuck) || !stuck.every(pair => isList(pair) && pair.length === 2 && pair.every(isCount)))
+      refuse('faults: its registers that are stuck');
+    const withoutPulses = (each: unknown): string => JSON.stringify({ ...Object(each), pulses: 0 });
+    if (withoutPulses(temper) !== withoutPulses(mine) || (mine && !isCount(Object(temper).pulses)))
+      refuse('faults: the temper of its twin');
   }
 
   /** `device` loads what is below; what it does to its line meanwhile is no event. */
@@ -452,9 +478,10 @@ export class FaultyDevice implements Device {
 
   checkState(saved: unknown, own: unknown, check: StateCheck): void {
     const inner = this.#inner;
-    const { device, ...rest } = Object(saved) as Partial<Saved>;
-    const { device: its, ...others } = own as Saved;
-    check.same('faults', others, rest);
+    const { device, faults, ...rest } = Object(saved) as Partial<Saved>;
+    const { device: its } = own as Saved;
+    check.same('layer', {}, rest);
+    this.#layer.checkState(faults, check);
     if (inner.checkState) inner.checkState(device, its, check);
     else check.same('device', its, device);
   }

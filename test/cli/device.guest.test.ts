@@ -387,10 +387,15 @@ export default defineDevice({
 });
 `;
 
+const DISK = ['--device', 'disk.ts', '--driver', 'disk.c'];
+
 test.each([
-  ['examples/disk', '1720000', ['--device', 'disk.ts', '--driver', 'disk.c']],
+  ['examples/disk', '1720000', DISK],
   ['a device of every kind of value', '800000', ['--device', 'moody.ts']],
   ['the same with faults', '800000', ['--device', 'moody.ts', '--fault', 'moody:irq-drop@5']],
+  ['faults that happened', '1720000', [...DISK, '--fault', 'disk:read-stuck@4,dma-short@2,irq-late@1']],
+  ['a hostile twin', '1720000', [...DISK, '--hostile', 'disk:0x17']],
+  ['faults of a device of the board', '1500000', ['--fault', 'edu:irq-drop@2']],
 ])('a snapshot with %s goes on', (_, at, options) => {
   const folder = join(dir, 'goes-on');
   cpSync(join(ROOT, 'examples/disk'), folder, { recursive: true });
