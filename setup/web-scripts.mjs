@@ -91,6 +91,7 @@ const NO_RING = {
       contents: `export const RING_BYTES = 0;
         export class RecordRing {
           pending = 0;
+          repeats = { clear() {} };
           constructor(ram, base, slow) { this.make = slow; }
           take() {}
           makeRoom() {}
@@ -107,7 +108,7 @@ const NO_FOLDING = {
   name: 'no folding',
   setup(build) {
     build.onLoad({ filter: /[/\\]run[/\\]call-folding\.ts$/ }, () => ({
-      contents: 'export class CallFolding {}',
+      contents: 'export class CallFolding { use() {} }',
     }));
   },
 };
