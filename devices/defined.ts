@@ -66,7 +66,7 @@ const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 /** Host work of an alarm: a device may set one for each unit of time. */
 const ALARM_WORK = 1024;
 
-/** What the author's code threw, which may be anything. */
+/** The text of a value that the author's code threw, which may be anything. */
 function textOf(thrown: unknown): string {
   try {
     return String((thrown as { message?: unknown } | null)?.message ?? thrown).split('\n')[0]!;
@@ -296,7 +296,7 @@ export class DefinedDevice implements Device {
     this.#rng = rng;
   }
 
-  /** What the state holds is the author's: lists and texts grow, and numbers may be fractions. */
+  /** The state is the author's: lists and texts in it grow, and numbers may be fractions. */
   checkState(saved: unknown, own: unknown, { same, refuse }: StateCheck): void {
     const { state, ...rest } = Object(saved) as Partial<Saved>;
     const { state: mine, ...others } = own as Saved;

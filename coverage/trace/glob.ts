@@ -4,7 +4,7 @@
  * together.
  */
 
-/** What a place of a glob takes: a character, or one of these. */
+/** A place of a glob takes a character, or one of these. */
 const ANY = '?';
 /** Any number of characters, within a directory or not. */
 const STAR = '*';
