@@ -24,13 +24,15 @@ const DISCONNECT_MS = 5;
 
 /**
  * Words of the memory that both threads share: the number of the signal; has the main thread seen
- * it; was the main thread terminated; has the inspector hung up.
+ * it; was the main thread terminated; has the inspector hung up; have signals their default effect
+ * again.
  */
 const SIGNAL = 0;
 const NOTICED = 1;
 const TERMINATED = 2;
 const DISCONNECTED = 3;
-const WORDS = 4;
+const RELEASED = 4;
+const WORDS = 5;
 
 /**
  * The second thread, as text, because a bundler would follow its `require` calls. Node offers
@@ -82,6 +84,12 @@ const THREAD = `
     // The second of two immediates runs behind a whole poll of the event loop, and libuv serves
     // signals in polls: so those that came before are received first.
     parentPort.once('message', () => setImmediate(() => setImmediate(() => process.exit())));
+    parentPort.on('message', message => {
+      if (message !== 'release') return;
+      handles.forEach(handle => handle.close());
+      Atomics.store(shared, ${RELEASED}, 1);
+      Atomics.notify(shared, ${RELEASED});
+    });
   });
   parentPort.postMessage('up');
 `;
@@ -119,6 +127,12 @@ export class Watchdog {
       if (Atomics.load(this.#shared, DISCONNECTED) !== 0) after--;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DISCONNECT_MS);
     }
+  }
+
+  /** At the end, for handlers of the exit that send a signal to the process (io/terminal.ts). */
+  #release(): void {
+    this.#worker!.postMessage('release');
+    Atomics.wait(this.#shared, RELEASED, 0, GRACE_KILL_MS);
   }
 
   /** `onEnd` is called when the process ends out of turn. */
@@ -178,8 +192,12 @@ export class Watchdog {
     const worker = this.#worker;
     if (!worker) return;
     if (!this.#isUp) return void worker.terminate();
-    // Waiting for its messages has made the process wait for the thread again.
-    if (Atomics.load(this.#shared, SIGNAL) !== 0) return void worker.unref();
+    if (Atomics.load(this.#shared, SIGNAL) !== 0) {
+      // Waiting for its messages has made the process wait for the thread again.
+      worker.unref();
+      process.prependListener('exit', () => this.#release());
+      return;
+    }
     worker.ref();
     const hasEnded = new Promise(done => worker.once('exit', done));
     worker.postMessage('stop');

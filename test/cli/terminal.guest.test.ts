@@ -180,6 +180,14 @@ describe.skipIf(missing('python3', PYTHON))('at a terminal', () => {
     expect(at('expect ready\nclose', 'keys.c').status).toBe(-1); // by SIGHUP, as others
   });
 
+  test('a terminal that hangs up leaves the outputs', () => {
+    const files = ['hung.kcapsule', 'hung.json', 'hung.html'].map(name => join(dir, name));
+    const [record, result, cover] = files as [string, string, string];
+    const outputs = ['--trace', '--record', record, '--result', result, '--cover', cover];
+    expect(at('expect ready\nwait 1\nclose', 'busy.c', ...outputs).status).toBe(-1);
+    for (const file of files) expect(existsSync(file), file).toBe(true);
+  });
+
   test('a spent budget and a program that does not compile leave the terminal as it was', () => {
     expect(at('expect budget', 'busy.c', '--max-insns', '4000000')).toMatchObject({
       status: 124,
