@@ -16,7 +16,7 @@ export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
 export { counted } from './base/words.ts';
 export type { DeviceDefinition, Violation } from './bus/define.ts';
 export { rdlOf } from './bus/define-rdl.ts';
-export { headerOf, pageOf } from './bus/define-text.ts';
+export { headerOf, pageOf, repeatedMacro } from './bus/define-text.ts';
 export {
   FAULT_KINDS,
   type Fault,

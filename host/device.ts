@@ -11,6 +11,7 @@ import {
   HostError,
   KcovboxError,
   paramsOf,
+  repeatedMacro,
 } from '../emulator/index.ts';
 import { sha256 } from '../toolchain/index.ts';
 import { splitDevice } from './device-text.ts';
@@ -90,6 +91,9 @@ function closeModule(path: string, source: string, context: vm.Context, known: R
         return undefined; // a reserved word, an unknown name, or a constant
       }
     };
+    // A word of a comment, say: the realm's accessor, which can be assigned to.
+    if (name === '__proto__' && evaluate('__proto__ === Object.getPrototypeOf(globalThis)') === true)
+      continue;
     freeze(evaluate(name));
     // Declared functions can be assigned to as well; nobody does.
     const isVariable = `${name} = ${name}; !/^(async )?(function|class)\\b/.test(String(${name}))`;
@@ -141,6 +145,11 @@ export function loadDeviceBytes(
     closeModule(path, source, context, known);
     const definition = checkDefinition(module.exports.default);
     paramsOf(definition, params); // refuses names and values
+    const macro = repeatedMacro(definition);
+    if (macro !== undefined)
+      throw refused(
+        `device ${path}: its header would have ${macro} twice: rename a register, field or value`,
+      );
     return { path, params, sha256: hash, definition };
   } catch (error) {
     if (error instanceof HostError)

@@ -2,6 +2,7 @@
 // others make headers, UVM models, IP-XACT and pages of it.
 
 import { hex } from '../base/bits.ts';
+import { HostError } from '../base/errors.ts';
 import type { DeviceDefinition, FieldSpec, RegisterSpec } from './define.ts';
 
 /** Words that cannot be names (section 4.4, Table 3), unless they are escaped. */
@@ -17,11 +18,12 @@ const KEYWORDS = new Set(
 
 /** Names of fields and values are free: other characters become `_`, as in the C header. */
 function nameOf(name: string): string {
-  const id = name.replace(/\W/g, '_').replace(/^(?=\d)/, '_');
+  const id = name.replace(/\W/g, '_').replace(/^(?=\d|$)/, '_');
   return KEYWORDS.has(id) ? `\\${id}` : id;
 }
 const enumName = (register: string, field: string): string => nameOf(`${register}_${field}_values`);
-const textOf = (text: string): string => `"${text.replace(/[^\P{Cc}\n]/gu, ' ').replace(/[\\"]/g, '\\$&')}"`;
+const textOf = (text: string): string =>
+  `"${text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, ' ').replace(/[\\"]/g, '\\$&')}"`;
 const bitsOf = ({ bits }: FieldSpec): readonly [number, number] =>
   typeof bits === 'number' ? [bits, bits] : bits;
 
@@ -73,6 +75,12 @@ function fieldText(register: string, { access, reset = 0, w1c = 0 }: RegisterSpe
 function registerText(id: string, spec: RegisterSpec): string[] {
   const { at, bytes = 4, doc, count, stride = bytes } = spec;
   const fields = fieldsOf(spec);
+  for (const a of fields)
+    for (const b of fields)
+      if (a !== b && a.low <= b.low && b.low <= a.high)
+        throw new HostError(
+          `register ${id}: fields ${a.name} and ${b.name} overlap, which SystemRDL cannot say`,
+        );
   const array = count === undefined ? '' : `[${count}]`;
   const step = count === undefined ? '' : ` += ${hex(stride)}`;
   return [

@@ -13,8 +13,8 @@ const bitsOf = ({ bits }: FieldSpec): [number, number] =>
   typeof bits === 'number' ? [bits, bits] : [...bits];
 const rowsOf = (d: DeviceDefinition): [string, RegisterSpec][] =>
   Object.entries<RegisterSpec>(d.registers).sort(([, a], [, b]) => a.at - b.at);
-/** On one line, without characters that control a terminal. */
-const one = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').replaceAll('*/', '* /');
+/** On one line, without characters that control a terminal or the direction of a text. */
+const one = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').replaceAll('*/', '* /');
 
 function maskOf(field: FieldSpec): number {
   const [low, high] = bitsOf(field);
@@ -65,6 +65,16 @@ export function headerOf(d: DeviceDefinition): string {
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** The first macro that the header has twice; undefined: none. */
+export function repeatedMacro(d: DeviceDefinition): string | undefined {
+  const seen = new Set<string>();
+  for (const [, name] of headerOf(d).matchAll(/^#define (\w+)/gm)) {
+    if (seen.has(name!)) return name;
+    seen.add(name!);
+  }
+  return undefined;
 }
 
 const cell = (text: string): string => one(text).replaceAll('|', '\\|');

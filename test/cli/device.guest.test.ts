@@ -467,3 +467,27 @@ test('a device with an alarm in each unit of time: a signal ends the run in orde
   expect(said).toMatch(/^kcovbox: interrupted after [\d,]+ instructions$/m);
   expect(JSON.parse(readFileSync(result, 'utf8')).outcome).toBeDefined();
 });
+
+test('the texts of a device: names that collide are refused, a comment may have any word', () => {
+  const device = (fields: string) => `import { defineDevice } from 'kcovbox/device';
+    // Nothing of __proto__ is assigned to.
+    export default defineDevice({
+      name: 'twins', compatible: 'test,twins', doc: 'd',
+      registers: {
+        control: { at: 0, access: 'rw', doc: 'd', fields: { ${fields} } },
+        control_mode: { at: 4, access: 'rw', doc: 'd' },
+      },
+    });`;
+  const rdl = (fields: string) => {
+    writeFileSync(join(dir, 'twins.ts'), device(fields));
+    return cli('dev', 'rdl', 'twins.ts');
+  };
+  expect(rdl("other: { bits: 0, doc: 'd' }")).toMatchObject({ status: 0, stderr: '' });
+  expect(rdl("mode: { bits: 0, doc: 'd' }").stderr).toBe(
+    'kcovbox: device twins.ts: its header would have TWINS_CONTROL_MODE twice: ' +
+      'rename a register, field or value\n',
+  );
+  expect(rdl("a: { bits: [0, 2], doc: 'd' }, b: { bits: 2, doc: 'd' }").stderr).toBe(
+    'kcovbox: register control: fields a and b overlap, which SystemRDL cannot say\n',
+  );
+});
