@@ -22,6 +22,7 @@ export type {
   IrqLine,
   Placement,
   RamPort,
+  StateCheck,
   Width,
   WorkPort,
 } from '../emulator/bus/device.ts';
