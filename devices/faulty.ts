@@ -148,15 +148,17 @@ export class FaultLayer {
     const { counts: _counts, fired: _fired, stuck: _stuck, temper: mine, ...others } = this.#s;
     same('faults', others, rest);
     const events: readonly string[] = Object.values(FAULT_KINDS).map(({ event }) => event);
-    if (!Object.entries(Object(counts)).every(([event, n]) => events.includes(event) && isCount(n)))
+    const areCounts = (record: object): boolean =>
+      Object.entries(record).every(([event, n]) => events.includes(event) && isCount(n));
+    if (!counts || typeof counts !== 'object' || isList(counts) || !areCounts(counts))
       refuse('faults: its numbers of events');
     if (!isList(fired) || !fired.every(i => isCount(i) && i < this.#faults.length))
       refuse('faults: those that happened');
     if (!isList(stuck) || !stuck.every(pair => isList(pair) && pair.length === 2 && pair.every(isCount)))
       refuse('faults: its registers that are stuck');
-    const withoutPulses = (each: unknown): string => JSON.stringify({ ...Object(each), pulses: 0 });
-    if (withoutPulses(temper) !== withoutPulses(mine) || (mine && !isCount(Object(temper).pulses)))
-      refuse('faults: the temper of its twin');
+    const withoutPulses = (each: Temper): string => JSON.stringify({ ...each, pulses: 0 });
+    const isOwn = mine ? temper && withoutPulses(temper) === withoutPulses(mine) : temper === null;
+    if (!isOwn || (temper && !isCount(temper.pulses))) refuse('faults: the temper of its twin');
   }
 
   /** `device` loads what is below; what it does to its line meanwhile is no event. */

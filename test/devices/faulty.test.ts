@@ -147,6 +147,49 @@ test('a snapshot holds the counts and what happened', () => {
   expect([w.access(), w.access()]).toEqual([right, ones]);
 });
 
+/** Checks a state as a snapshot's file may have it; '' or why it is refused. */
+function refusal(w: ReturnType<typeof world>, change: object): string {
+  const own = w.device.save() as { faults: object };
+  const refuse = (why: string): never => {
+    throw new Error(why);
+  };
+  const saved = JSON.parse(JSON.stringify({ ...own, faults: { ...own.faults, ...change } })) as unknown;
+  try {
+    w.device.checkState(saved, own, { same: () => {}, refuse });
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test.each([
+  [{}, ''],
+  [{ counts: { irq: 2, read: 9 }, fired: [0, 0], stuck: [[0, 7]] }, ''],
+  [{ counts: null }, 'events'],
+  [{ counts: 'abc' }, 'events'],
+  [{ counts: [1] }, 'events'],
+  [{ counts: { other: 1 } }, 'events'],
+  [{ counts: { irq: -1 } }, 'events'],
+  [{ fired: [1] }, 'happened'],
+  [{ fired: null }, 'happened'],
+  [{ stuck: [5] }, 'stuck'],
+  [{ stuck: [[0, 'x']] }, 'stuck'],
+  [{ temper: {} }, 'temper'],
+  [{ temper: { pulses: 'x' } }, 'temper'],
+  [{ temper: undefined }, 'temper'],
+])('a state from a file with %j', (change, why) => {
+  expect(refusal(world('remove@3'), change)).toMatch(why === '' ? /^$/ : new RegExp(why));
+});
+
+test('a twin keeps its temper in a state from a file', () => {
+  const w = world('remove@9999');
+  w.layer.provoke({ device: 'dev', seed: 3, misdirects: false });
+  const { temper } = (w.device.save() as { faults: { temper: object } }).faults;
+  expect(refusal(w, { temper: { ...temper, pulses: 3 } })).toBe('');
+  for (const other of [null, { ...temper, pulses: -1 }, { ...temper, rate: 0 }, { pulses: 0 }])
+    expect(refusal(w, { temper: other })).toMatch(/temper/);
+});
+
 describe('a hostile twin', () => {
   const answers = (w: ReturnType<typeof world>, n: number) =>
     Array.from({ length: n }, (_, i) => {
