@@ -53,6 +53,9 @@ export async function answer(
   return { score: await judge(lab, submission, { workshop: own, solution, explains, keep }), files };
 }
 
+/** For a message that nobody reads: the other process has ended, and its end says so. */
+const unread = (): void => {};
+
 type Message = { readonly answer: Answer } | { readonly error: string };
 
 export const isWorker = (): boolean => process.env[WORKER] !== undefined && process.send !== undefined;
@@ -60,7 +63,7 @@ export const isWorker = (): boolean => process.env[WORKER] !== undefined && proc
 /** The body of a worker: ends when the command does. */
 export function serveTasks(): Promise<never> {
   let all: Class | undefined;
-  const post = (message: Message): void => void process.send!(message);
+  const post = (message: Message): void => void process.send!(message, undefined, undefined, unread);
   process.on('message', (message: Class | Task) => {
     if (!('kind' in message)) {
       all = message;
@@ -85,8 +88,20 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
+/** A process, and how it ended. */
+interface Worker {
+  readonly child: ChildProcess;
+  readonly ended: Promise<string>;
+}
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise(resolve => {
+    child.on('error', error => resolve(error.message));
+    child.on('exit', (status, signal) => resolve(signal ?? `status ${status}`));
+  });
+
 export class Workers {
-  readonly #children: ChildProcess[] = [];
+  readonly #workers: Worker[] = [];
   #isEnding = false;
 
   constructor(all: Class, count: number) {
@@ -97,46 +112,37 @@ export class Workers {
         serialization: 'advanced',
         env: { ...process.env, [WORKER]: '1' },
       });
-      child.send(all);
-      this.#children.push(child);
+      this.#workers.push({ child, ended: endOf(child) });
+      child.send(all, unread);
     }
   }
 
   /** Each worker gets tasks as it becomes idle; the answers, by task. Errors: UserError. */
   async share(tasks: readonly Task[], done: (task: number, answer: Answer) => void): Promise<void> {
     const waiting = tasks.entries();
-    const work = async (child: ChildProcess): Promise<void> => {
-      for (const [i, task] of waiting) done(i, await this.#ask(child, task));
+    const work = async (worker: Worker): Promise<void> => {
+      for (const [i, task] of waiting) done(i, await this.#ask(worker, task));
     };
-    await Promise.all(this.#children.map(work));
+    await Promise.all(this.#workers.map(work));
   }
 
-  #ask(child: ChildProcess, task: Task): Promise<Answer> {
+  #ask({ child, ended }: Worker, task: Task): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        child.off('message', onMessage);
-        child.off('exit', onExit);
-      };
-      const onMessage = (message: Message): void => {
-        settle();
+      child.once('message', (message: Message) => {
         if ('answer' in message) resolve(message.answer);
         else reject(new UserError(message.error));
-      };
-      const onExit = (status: number | null, signal: string | null): void => {
-        settle();
-        const how = signal ?? `status ${status}`;
+      });
+      ended.then(how => {
         // Under `end` nothing follows.
         if (!this.#isEnding)
           reject(new UserError(`grade: the process that judged ${task.submission.name} ended: ${how}`));
-      };
-      child.on('message', onMessage);
-      child.on('exit', onExit);
-      child.send(task);
+      });
+      child.send(task, unread);
     });
   }
 
   async end(): Promise<void> {
     this.#isEnding = true;
-    await Promise.all(this.#children.map(endProcess));
+    await Promise.all(this.#workers.map(({ child }) => endProcess(child)));
   }
 }

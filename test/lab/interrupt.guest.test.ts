@@ -20,7 +20,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const folder = join(dir, 'class');
 beforeAll(() => {
   const starter = join(openLab('0').folder, 'starter');
-  for (let i = 0; i < 12; i++) cpSync(starter, join(folder, `s${i}`), { recursive: true });
+  for (let i = 0; i < 24; i++) cpSync(starter, join(folder, `s${i}`), { recursive: true });
   for (let i = 0; i < 2; i++) cpSync(starter, join(dir, 'few', `s${i}`), { recursive: true });
 });
 
@@ -106,31 +106,54 @@ test('SIGTERM, while a device loops in a process of its own', async () => {
   await interrupt('SIGTERM', [loops, '--lab', '10', '--unsafe'], isJudging);
 });
 
-test('a process that judges and is killed ends the command, which names the submission', async () => {
-  const value = `${dir}-worker`;
-  const env = { ...process.env, KCOVBOX_TEST_MARK: value };
-  const graded = join(dir, 'graded-worker');
-  const words = [COMMAND, 'grade', folder, '--lab', '0', '-o', graded, '--unsafe', '-j', '2'];
+/**
+ * Waits until these processes use no processor time, and none but they and their command is left:
+ * workers whose command is stopped have posted their answers then, and wait for tasks.
+ */
+async function idle(pids: readonly string[], variable: string): Promise<void> {
+  const used = (): string => pids.map(secondsOf).join();
+  for (let before = ''; before !== used() || withVariable(variable).length > pids.length + 1; ) {
+    before = used();
+    await new Promise(done => setTimeout(done, 500));
+  }
+}
+
+// A command that was stopped reads the last answer of a process before it hears of its end, and
+// gives it a task. Without capsules an answer is small, so that no process waits until it is read.
+test.each([
+  ['that works', []],
+  ['whose answer waits', ['--no-capsules']],
+])('a process %s is killed: the command names the submission', async (which, options) => {
+  const name = `worker-${options.length}`;
+  const variable = `KCOVBOX_TEST_MARK=${dir}-${name}`;
+  const env = { ...process.env, KCOVBOX_TEST_MARK: `${dir}-${name}` };
+  const graded = join(dir, `graded-${name}`);
+  const words = [COMMAND, 'grade', folder, '--lab', '0', '-o', graded, '--unsafe', '-j', '2', ...options];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'], env });
   let said = '';
   child.stderr.on('data', text => (said += text));
   const closed = once(child, 'close');
   const workers = (): string[] =>
-    withVariable(`KCOVBOX_TEST_MARK=${value}`).filter(pid =>
-      ofProcess(pid, 'environ').includes('KCOVBOX_GRADE_WORKER=1'),
-    );
-  while (!hasSome(graded) && child.exitCode === null) await new Promise(done => setTimeout(done, 10));
-  process.kill(Number(workers()[0]), 'SIGKILL');
+    withVariable(variable).filter(pid => ofProcess(pid, 'environ').includes('KCOVBOX_GRADE_WORKER=1'));
+  const waits = which === 'whose answer waits';
+  const hasBegun = () => workers().filter(pid => secondsOf(pid) > 0.4).length === 2;
+  const isReady = () => (waits ? hasBegun() : hasSome(graded));
+  while (!isReady() && child.exitCode === null) await new Promise(done => setTimeout(done, 10));
+  if (waits) {
+    child.kill('SIGSTOP');
+    await idle(workers(), variable);
+  }
+  const victim = workers()[0]!;
+  process.kill(Number(victim), 'SIGKILL');
+  if (waits) {
+    // A zombie has closed its files.
+    while (!ofProcess(victim, 'stat').includes(') Z ')) await new Promise(done => setTimeout(done, 10));
+    child.kill('SIGCONT');
+  }
   const [status] = await closed;
   expect(withoutProgress(said)).toMatch(/^kcovbox: grade: the process that judged s\d+ ended: SIGKILL\n$/);
-  expect({ status, isThere: existsSync(graded), workers: workers(), unfinished: unfinished(graded) }).toEqual(
-    {
-      status: 125,
-      isThere: false,
-      workers: [],
-      unfinished: [],
-    },
-  );
+  const left = { isThere: existsSync(graded), workers: workers(), unfinished: unfinished(graded) };
+  expect({ status, ...left }).toEqual({ status: 125, isThere: false, workers: [], unfinished: [] });
 });
 
 // No command hears of SIGKILL: the folder of results is empty, and the next command finds it so.
