@@ -4,7 +4,7 @@ import { decode, type Hart, type Insn, type Machine, newInsn, readMemory } from 
 import type { Image } from './image.ts';
 import { wordAt } from './loops.ts';
 
-const FRAMES_MAX = 128;
+export const FRAMES_MAX = 128;
 const RA = 1;
 const SP = 2;
 const FP = 8;
@@ -25,8 +25,8 @@ export interface Frame {
   readonly view: FrameView;
 }
 
-/** From the innermost out. */
-export function framesOf(machine: Machine, hart: Hart, images: readonly Image[]): Frame[] {
+/** From the innermost out; as soon as there are `most`, no callers of these. */
+export function framesOf(machine: Machine, hart: Hart, images: readonly Image[], most = FRAMES_MAX): Frame[] {
   const memory = (va: bigint, bytes: number): Uint8Array | undefined => {
     const data = readMemory(machine, hart, va, bytes);
     return data?.length === bytes ? data : undefined;
@@ -37,7 +37,7 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[])
   ]);
   let { pc } = hart.state;
   const frames: Frame[] = [];
-  for (let depth = 0; frames.length < FRAMES_MAX; depth++) {
+  for (let depth = 0; frames.length < most; depth++) {
     const image = images.find(({ hasCode }, i) => hasCode.call(images[i], pc));
     const at = depth === 0 ? pc : pc - 1n; // of a caller: the call, not the statement behind it
     const up = image && caller(image, pc, registers, memory, depth);

@@ -16,8 +16,6 @@ import { isInLoop, loopsIn } from './loops.ts';
 
 const PROGRAM = 'program';
 export const KERNEL = 'kernel';
-/** Statements that a prologue may have. */
-const PROLOGUE_MAX = 64;
 
 export class Image {
   readonly name: string;
@@ -80,8 +78,9 @@ export class Image {
     const scope = this.scopesAt(pc).at(-1);
     if (!scope || pcOf(scope.ranges[0]!) !== pc) return undefined;
     const intervals = intervalsOf(scope);
-    const inside = this.lines.within({ low: pc + 1n, high: intervals[0]!.high }, PROLOGUE_MAX);
-    const behind = inside.find(at => this.lines.isPrologueEnd(at)) ?? inside[0];
+    const inside = { low: pc + 1n, high: intervals[0]!.high };
+    // A prologue ends in the midst of a line where the function is one.
+    const behind = this.lines.prologueEnd(inside) ?? this.lines.within(inside, 1)[0];
     // A jump to the first instruction is a call of the function by itself.
     const loops = loopsIn(this.elf, intervals).filter(({ first }) => first !== pc);
     return behind === undefined || isInLoop(loops, behind) ? undefined : behind;
@@ -110,12 +109,20 @@ export class Image {
   }
 
   /**
+   * Instructions to stop at for a line, or the next one with code; of a line that begins a
+   * function, those behind the prologue.
+   */
+  atLine(files: readonly string[], line: number): bigint[] {
+    return this.lines.at(files, line).map(pc => this.behindPrologue(pc) ?? pc);
+  }
+
+  /**
    * Instructions to stop at for a function, FILE:LINE, or *ADDRESS; of inlined copies too. Empty:
    * there are none.
    */
   find(what: string): bigint[] {
     const [, file, line] = /^(.+):(\d+)$/.exec(what) ?? [];
-    if (line !== undefined) return this.lines.at(this.lines.filesOf(file!), Number(line));
+    if (line !== undefined) return this.atLine(this.lines.filesOf(file!), Number(line));
     const { dwarf } = this.symbolizer;
     const found: bigint[] = [];
     const visit = (scope: Scope): void => {

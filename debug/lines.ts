@@ -26,8 +26,7 @@ export class Lines {
   /** The first instruction of each statement. */
   readonly statements: ReadonlyMap<bigint, Statement>;
   readonly #sorted: BigUint64Array;
-  readonly #prologueEnds: ReadonlySet<bigint>;
-  readonly #sortedEnds: BigUint64Array;
+  readonly #prologueEnds: BigUint64Array;
   /** First instructions by file and line. */
   readonly #files = new Map<string, Map<number, bigint[]>>();
   /** The files of a name without folders. */
@@ -54,8 +53,7 @@ export class Lines {
     }
     this.statements = statements;
     this.#sorted = BigUint64Array.from(statements.keys()).sort();
-    this.#prologueEnds = prologueEnds;
-    this.#sortedEnds = BigUint64Array.from(prologueEnds).sort();
+    this.#prologueEnds = BigUint64Array.from(prologueEnds).sort();
     for (const [pc, { file, line }] of statements) this.#index(pc, file, line);
   }
 
@@ -73,13 +71,9 @@ export class Lines {
     else lines.set(line, [pc]);
   }
 
-  isPrologueEnd(pc: bigint): boolean {
-    return this.#prologueEnds.has(pc);
-  }
-
   /** The first prologue_end of an interval. */
   prologueEnd({ low, high }: Interval): bigint | undefined {
-    const end = this.#sortedEnds[firstFrom(this.#sortedEnds, low)];
+    const end = this.#prologueEnds[firstFrom(this.#prologueEnds, low)];
     return end !== undefined && end < high ? end : undefined;
   }
 

@@ -5,8 +5,14 @@ import type { InPieces, RunResult } from '../emulator/index.ts';
 export type Reason =
   /** `note`: what the user did not ask for. */
   | { readonly kind: 'step'; readonly note?: string }
-  | { readonly kind: 'breakpoint'; readonly id: number }
-  | { readonly kind: 'watch'; readonly id: number; readonly before: string; readonly after: string }
+  | { readonly kind: 'breakpoint'; readonly id: number; readonly note?: string }
+  | {
+      readonly kind: 'watch';
+      readonly id: number;
+      readonly before: string;
+      readonly after: string;
+      readonly note?: string;
+    }
   | { readonly kind: 'end'; readonly result: RunResult }
   | { readonly kind: 'begin' };
 

@@ -17,21 +17,16 @@ import {
   type Timeline,
   translate,
 } from '../emulator/index.ts';
-import { DebugError, evaluate, vaOf } from './expression.ts';
-import { type Frame, framesOf } from './frames.ts';
+import { type Breakpoint, Breakpoints, meets, type Rule, ruleOf, type Wish } from './breakpoints.ts';
+import { DebugError } from './error.ts';
+import { compile, type Expression } from './expression.ts';
+import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
 import type { Image } from './image.ts';
 import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
-import { bytesOf, type Read, show, type Value } from './values.ts';
-
-export interface Breakpoint {
-  readonly id: number;
-  /** As the user wrote it. */
-  readonly what: string;
-  readonly addresses: ReadonlySet<bigint>;
-}
+import { bytesOf, type Read, show, type Value, vaOf } from './values.ts';
 
 export interface Watch {
   readonly id: number;
@@ -40,6 +35,7 @@ export interface Watch {
   readonly va: bigint;
   /** One for each page that it lies in. */
   readonly ranges: readonly Range[];
+  readonly rule: Rule;
 }
 
 export interface Where extends Moment {
@@ -59,6 +55,8 @@ export type Absence = 'optimised out' | 'not yet stored';
 
 const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
+/** Conditions that are evaluated at a stretch: some 20 ms. */
+const PATIENCE = 1000;
 /** Executions that a search keeps. */
 export const MOMENTS_MAX = 100_000;
 /** Bytes of a value; the rest of a longer one is not read. */
@@ -69,12 +67,14 @@ export class DebugSession {
   #images: readonly Image[];
   #hart: number;
   #level = 0;
-  #frames: { readonly at: string; readonly list: readonly Frame[] } | undefined;
-  #breakpoints: Breakpoint[] = [];
+  #frames: { readonly at: string; readonly most: number; readonly list: readonly Frame[] } | undefined;
+  readonly #breakpoints = new Breakpoints();
   #watches: Watch[] = [];
   #next = 1;
   /** Of breakpoints and watches. */
   #changes = 0;
+  /** Conditions so far. */
+  #asked = 0;
 
   /** `images`: in the order in which names are looked up, the program first. */
   constructor(timeline: Timeline, images: readonly Image[]) {
@@ -98,7 +98,7 @@ export class DebugSession {
   }
 
   get breakpoints(): readonly Breakpoint[] {
-    return this.#breakpoints;
+    return this.#breakpoints.list;
   }
 
   get watches(): readonly Watch[] {
@@ -113,9 +113,18 @@ export class DebugSession {
   }
 
   get frames(): readonly Frame[] {
+    return this.#framesTo(FRAMES_MAX);
+  }
+
+  /** The first of `frames`, without looking for its callers. */
+  get innermost(): Frame {
+    return this.#framesTo(1)[0]!;
+  }
+
+  #framesTo(most: number): readonly Frame[] {
     const at = `${this.timeline.position}.${this.timeline.machine.time}.${this.#hart}`;
-    if (this.#frames?.at !== at)
-      this.#frames = { at, list: framesOf(this.timeline.machine, this.hart, this.images) };
+    if (this.#frames?.at !== at || this.#frames.most < most)
+      this.#frames = { at, most, list: framesOf(this.timeline.machine, this.hart, this.images, most) };
     return this.#frames.list;
   }
 
@@ -124,7 +133,7 @@ export class DebugSession {
   }
 
   get frame(): Frame {
-    return this.frames[this.#level] ?? this.frames[0]!;
+    return (this.#level === 0 ? undefined : this.frames[this.#level]) ?? this.innermost;
   }
 
   selectFrame(level: number): void {
@@ -146,19 +155,22 @@ export class DebugSession {
     throw new DebugError(`there is no code for "${what}"; FUNCTION, FILE:LINE or *0xADDRESS is possible`);
   }
 
-  /** `addresses`: what it means, where the caller knows better. */
-  break(what: string, addresses: readonly bigint[] = this.find(what)): Breakpoint {
-    if (this.#breakpoints.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
-    const breakpoint = { id: this.#next++, what, addresses: new Set(addresses) };
-    this.#breakpoints.push(breakpoint);
+  /** `addresses`: what it means, where the caller knows better. Errors: DebugError. */
+  break(what: string, wish: Wish = {}, addresses: readonly bigint[] = this.find(what)): Breakpoint {
+    const { list } = this.#breakpoints;
+    if (list.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
+    const rule = ruleOf(wish, this);
+    const breakpoint = { id: this.#next++, what, addresses: new Set(addresses), rule };
+    this.#breakpoints.list = [...list, breakpoint];
     this.#changes++;
     return breakpoint;
   }
 
-  watch(what: string): Watch {
+  /** Errors: DebugError. */
+  watch(what: string, wish: Wish = {}): Watch {
     if (this.#watches.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many watches');
     const { type, va, ranges } = this.memoryOf(what);
-    const watch = { id: this.#next++, what, type, va, ranges };
+    const watch = { id: this.#next++, what, type, va, ranges, rule: ruleOf(wish, this) };
     this.#watches.push(watch);
     this.#changes++;
     return watch;
@@ -166,15 +178,16 @@ export class DebugSession {
 
   /** False: there is none with this number. */
   delete(id: number): boolean {
-    const before = this.#breakpoints.length + this.#watches.length;
-    this.#breakpoints = this.#breakpoints.filter(b => b.id !== id);
+    const count = (): number => this.breakpoints.length + this.#watches.length;
+    const before = count();
+    this.#breakpoints.list = this.breakpoints.filter(b => b.id !== id);
     this.#watches = this.#watches.filter(w => w.id !== id);
     this.#changes++;
-    return this.#breakpoints.length + this.#watches.length < before;
+    return count() < before;
   }
 
   deleteAll(): void {
-    this.#breakpoints = [];
+    this.#breakpoints.list = [];
     this.#watches = [];
     this.#changes++;
   }
@@ -200,7 +213,7 @@ export class DebugSession {
 
   /** Of a caller: its call, not the instruction behind it. */
   #lookAt(pc: bigint): bigint {
-    return pc === this.frames[0]!.pc ? pc : pc - 1n;
+    return pc === this.innermost.pc ? pc : pc - 1n;
   }
 
   /** The value of a variable of the frame, or why it has none. */
@@ -224,7 +237,7 @@ export class DebugSession {
    */
   #isStored(variable: Variable): boolean {
     const { view, pc, image } = this.frame;
-    if (pc !== this.frames[0]!.pc || !image?.isInPrologue(pc)) return true;
+    if (pc !== this.innermost.pc || !image?.isInPrologue(pc)) return true;
     let isOfFrame = false;
     const noting = {
       ...view,
@@ -266,7 +279,12 @@ export class DebugSession {
 
   /** Errors: DebugError with the reason. */
   evaluate(text: string): Value {
-    return evaluate(text, {
+    return this.compile(text)();
+  }
+
+  /** An expression of the selected frame, whichever that is when it is evaluated. */
+  compile(text: string): Expression {
+    return compile(text, {
       variable: name => this.#named(name),
       type: name => {
         for (const { variables } of this.images) {
@@ -321,7 +339,7 @@ export class DebugSession {
   // Places.
 
   get where(): Where {
-    const { pc, function: name, file, line } = this.frames[0]!;
+    const { pc, function: name, file, line } = this.innermost;
     return { unit: this.timeline.position, hart: this.#hart, pc, function: name, file, line };
   }
 
@@ -408,12 +426,13 @@ export class DebugSession {
   *continue(direction: Direction): Motion {
     for (;;) {
       const found = yield* this.#search(direction, () => ({
-        breakpoints: this.#addresses(),
+        breakpoints: new Set(this.#breakpoints.addresses),
+        accepts: (hart, pc) => this.#holds(hart, pc, direction),
         stores: this.#watches.flatMap(({ ranges }) => ranges),
       }));
-      if (found.kind !== 'store') return this.#reason(found);
-      const change = this.#changed(found, direction);
-      if (change) return change;
+      const reason = this.#reason(found, direction);
+      if (reason) return reason;
+      yield;
     }
   }
 
@@ -443,17 +462,15 @@ export class DebugSession {
     const thread = threadOf(this.hart);
     for (;;) {
       const found = yield* this.#search(direction, () => {
-        const own = this.#addresses();
-        const accepts = (one: Hart, pc: bigint): boolean => own.has(pc) || threadOf(one) === thread;
-        return { breakpoints: new Set([...addresses, ...own]), accepts };
+        const accepts = (one: Hart, pc: bigint): boolean =>
+          (addresses.has(pc) && threadOf(one) === thread) || this.#holds(one, pc, direction);
+        return { breakpoints: new Set([...addresses, ...this.#breakpoints.addresses]), accepts };
       });
-      if (found.kind !== 'breakpoint') {
-        this.#stand(hart);
-        return this.#reason(found);
-      }
-      const isOwn = addresses.has(found.pc) && threadOf(this.hart) === thread;
+      if (found.kind !== 'breakpoint') this.#stand(hart);
+      const reason = this.#reason(found, direction);
+      const isOwn = found.kind === 'breakpoint' && addresses.has(found.pc) && threadOf(this.hart) === thread;
       if (isOwn && isDone()) return { kind: 'step' };
-      if (this.#addresses().has(found.pc)) return this.#reason(found);
+      if (reason) return reason;
       yield;
     }
   }
@@ -479,31 +496,57 @@ export class DebugSession {
     }
   }
 
-  #addresses(): Set<bigint> {
-    return new Set(this.#breakpoints.flatMap(({ addresses }) => [...addresses]));
+  /**
+   * Does one of the breakpoints there hold? Asked in the midst of a run, where no face can look.
+   * Forwards, one in so many questions is answered with yes, so that the motion yields.
+   */
+  #holds(hart: Hart, pc: bigint, direction: Direction): boolean {
+    const there = this.#breakpoints.at(pc);
+    if (there.some(({ rule }) => !rule.condition)) return true;
+    if (direction === 'forward' && ++this.#asked % PATIENCE === 0) return true;
+    const [own, level] = [this.#hart, this.#level];
+    [this.#hart, this.#level, this.#frames] = [hart.id, 0, undefined];
+    try {
+      return there.some(({ rule }) => meets(rule));
+    } finally {
+      [this.#hart, this.#level, this.#frames] = [own, level, undefined];
+    }
   }
 
-  #reason(found: Found): Reason {
+  /** Undefined: nothing there stops the run. */
+  #reason(found: Found, direction: Direction): Reason | undefined {
     if (found.kind === 'end') return { kind: 'end', result: found.result };
+    if (found.kind === 'store') return this.#changed(found, direction);
     if (found.kind !== 'breakpoint') return { kind: 'begin' };
-    return {
-      kind: 'breakpoint',
-      id: this.#breakpoints.find(({ addresses }) => addresses.has(found.pc))?.id ?? 0,
-    };
+    let first: Reason | undefined;
+    for (const { id, rule } of this.#breakpoints.at(found.pc)) {
+      const met = meets(rule);
+      if (met && rule.log && !met.note) rule.log();
+      else if (met) first ??= { kind: 'breakpoint', id, ...met };
+    }
+    return first;
   }
 
-  /** Undefined: the store changed nothing. Forwards the machine goes behind it. */
+  /**
+   * Undefined: the store changed nothing, or no condition holds, for which the new value counts in
+   * both directions. Forwards the machine goes behind the store.
+   */
   #changed(store: Store, direction: Direction): Reason | undefined {
     const { timeline } = this;
-    const watch = this.#watches.find(({ ranges }) =>
+    const watches = this.#watches.filter(({ ranges }) =>
       ranges.some(({ pa, bytes }) => store.pa < pa + bytes && pa < store.pa + store.bytes),
-    )!;
-    const before = this.#watched(watch);
+    );
+    const old = watches.map(watch => this.#watched(watch));
     timeline.step();
-    const after = this.#watched(watch);
-    if (direction === 'back') timeline.seek(store.unit);
     this.#stand(store.hart);
-    return before === after ? undefined : { kind: 'watch', id: watch.id, before, after };
+    let first: Reason | undefined;
+    for (const [i, watch] of watches.entries()) {
+      const [before, after] = [old[i]!, this.#watched(watch)];
+      const met = before === after ? undefined : meets(watch.rule);
+      if (met) first ??= { kind: 'watch', id: watch.id, before, after, ...met };
+    }
+    if (direction === 'back') timeline.seek(store.unit);
+    return first;
   }
 
   /** By the physical memory: the address may mean something else by now. */

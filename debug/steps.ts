@@ -1,7 +1,7 @@
 // The steps of a thread, by lines and functions, and of a hart, by instructions. Other threads and
 // harts run meanwhile; what they come to does not end a step, except breakpoints of the user.
 import { type Hart, type InPieces, type RunResult, type Timeline, unitsOf } from '../emulator/index.ts';
-import { DebugError } from './expression.ts';
+import { DebugError } from './error.ts';
 import type { Frame } from './frames.ts';
 import type { Image } from './image.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
@@ -13,6 +13,8 @@ export interface Walker {
   readonly hart: Hart;
   /** Its calls, from the innermost out. */
   readonly frames: readonly Frame[];
+  /** The first of them, without looking for the others. */
+  readonly innermost: Frame;
   /** To a place; the hart stays selected. */
   travel(unit: number, hart: number): InPieces<RunResult>;
   /** Until the thread meets one of `addresses` and `isDone`, or any a breakpoint of the user. */
@@ -67,21 +69,21 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
   const above = callerOf(frames);
   if (!above) throw new DebugError('there is no caller');
   if (direction === 'forward')
-    return yield* walker.until(direction, new Set([above.pc]), () => walker.frames[0]!.cfa > own.cfa);
+    return yield* walker.until(direction, new Set([above.pc]), () => walker.innermost.cfa > own.cfa);
   const lows = own.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
-  const reason = yield* walker.until(direction, new Set(lows), () => walker.frames[0]!.cfa === own.cfa);
+  const reason = yield* walker.until(direction, new Set(lows), () => walker.innermost.cfa === own.cfa);
   return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
 }
 
 /** To another line; `isInto`: also of a function that is called. */
 export function* stepLine(walker: Walker, direction: Direction, isInto: boolean): Motion {
-  const own = walker.frames[0]!;
+  const own = walker.innermost;
   const { image } = own;
   if (!image?.hasLines(own.pc)) return yield* leave(walker, direction);
   const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
   const here = depth(own);
   const isOther = (): boolean => {
-    const now = walker.frames[0]!;
+    const now = walker.innermost;
     return depth(now) !== here && (isInto || now.cfa >= own.cfa);
   };
   const addresses = wantedFrom(walker.frames, image, isInto);
@@ -91,7 +93,7 @@ export function* stepLine(walker: Walker, direction: Direction, isInto: boolean)
   if (isAlone) for (const pc of callOf(above, direction)) addresses.add(pc);
   const reason = yield* walker.until(direction, addresses, isOther);
   if (reason.kind !== 'step') return reason;
-  const now = walker.frames[0]!;
+  const now = walker.innermost;
   if (isAlone && now.cfa > own.cfa && !now.image?.hasLines(now.pc))
     return { ...reason, note: `${now.function} has no lines` };
   return direction === 'back' ? reason : yield* passPrologue(walker, image, reason);
@@ -122,10 +124,10 @@ function near(frames: readonly Frame[], image: Image): bigint[] {
 
 /** A function is entered behind its prologue. */
 function* passPrologue(walker: Walker, image: Image, reason: Reason): Motion {
-  const { pc, cfa } = walker.frames[0]!;
+  const { pc, cfa } = walker.innermost;
   const inside = image.behindPrologue(pc);
   if (inside === undefined) return reason;
-  return yield* walker.until('forward', new Set([inside]), () => walker.frames[0]!.cfa <= cfa);
+  return yield* walker.until('forward', new Set([inside]), () => walker.innermost.cfa <= cfa);
 }
 
 /** A function without lines: out of it to the next caller that has some, else one instruction. */
@@ -136,7 +138,7 @@ function* leave(walker: Walker, direction: Direction): Motion {
   const above = frames.find(frame => frame.cfa > own.cfa && frame.image?.hasLines(frame.pc));
   if (above) {
     const here = timeline.position;
-    const isOut = (): boolean => walker.frames[0]!.cfa > own.cfa;
+    const isOut = (): boolean => walker.innermost.cfa > own.cfa;
     const reason = yield* walker.until(direction, new Set(callOf(above, direction)), isOut);
     if (reason.kind === 'step') return { ...reason, note: `${name} has no lines: out to ${above.function}` };
     if (reason.kind !== 'begin') return reason;

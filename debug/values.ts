@@ -1,5 +1,6 @@
 // Values of a stopped program, as text.
-import { isSigned, type Place, type Type, wordOf } from '../coverage/index.ts';
+import { isSigned, type Place, pointerTo, type Type, wordOf } from '../coverage/index.ts';
+import { DebugError } from './error.ts';
 
 /** A typed piece of the program's state. */
 export interface Value {
@@ -34,6 +35,25 @@ export function bytesOf(value: bigint, size: number): Uint8Array {
   new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, value), true);
   return bytes.subarray(0, size);
 }
+
+/** Of a float or a double; undefined for other sizes. */
+export function floatOf({ bytes }: Value): number | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length === 4) return view.getFloat32(0, true);
+  return bytes.length === 8 ? view.getFloat64(0, true) : undefined;
+}
+
+/** Errors: DebugError for a value that is not in memory. */
+export function vaOf({ place, type }: Value): bigint {
+  if (place?.kind !== 'memory') throw new DebugError(`the ${type.name} is not in memory: it has no address`);
+  return place.va;
+}
+
+export const addressOf = (value: Value): Value => ({
+  type: pointerTo(value.type),
+  place: undefined,
+  bytes: bytesOf(vaOf(value), 8),
+});
 
 export function show(value: Value, read: Read): string {
   return showIn(value, read, 0, { values: VALUES_MAX });
@@ -90,13 +110,10 @@ export function memberOf(
 }
 
 function showBase(value: Value): string {
-  const { type, bytes } = value;
+  const { type } = value;
   const encoding = type.kind === 'base' ? type.encoding : 'signed';
-  if (encoding === 'float' && (bytes.length === 4 || bytes.length === 8)) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const number = bytes.length === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true);
-    return Object.is(number, -0) ? '-0' : String(number);
-  }
+  const float = encoding === 'float' ? floatOf(value) : undefined;
+  if (float !== undefined) return Object.is(float, -0) ? '-0' : String(float);
   const number = integerOf(value);
   if (encoding === 'bool') return number === 0n ? 'false' : 'true';
   if (!isChar(type)) return String(number);

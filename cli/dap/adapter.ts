@@ -66,6 +66,8 @@ export class DapServer extends Adapter {
     this.setDebuggerColumnsStartAt1(true);
   }
 
+  readonly #log = (text: string): void => this.sendEvent(new OutputEvent(`${text}\n`, 'console'));
+
   /** Errors: KcovboxError before `launch`, and while the run moves. */
   get #standing(): DebugSession {
     this.#checkStanding();
@@ -129,6 +131,8 @@ export class DapServer extends Adapter {
       supportsConfigurationDoneRequest: true,
       supportsStepBack: true,
       supportsFunctionBreakpoints: true,
+      supportsConditionalBreakpoints: true,
+      supportsLogPoints: true,
       supportsSteppingGranularity: true,
       supportsEvaluateForHovers: true,
       supportsDataBreakpoints: true,
@@ -177,10 +181,10 @@ export class DapServer extends Adapter {
     const opened = await openDebugger(capsule, textsOf(images), { engine: 'jit' }, print);
     this.#source = new SourceView([...folders, ...this.#folders], {
       images: opened.session.images,
-      say: text => this.sendEvent(new OutputEvent(`${text}\n`, 'console')),
+      say: this.#log,
     });
     this.#session = opened.session;
-    this.#breakpoints = new ClientBreakpoints(opened.session, this.#source);
+    this.#breakpoints = new ClientBreakpoints(opened.session, this.#source, this.#log);
     this.#start = opened.start;
     this.#stopsOnEntry = stopOnEntry !== false;
   }
@@ -229,8 +233,11 @@ export class DapServer extends Adapter {
   ): void {
     this.#answer(response, () => {
       const path = args.source.path ?? args.source.name ?? '';
-      const lines = (args.breakpoints ?? []).map(({ line }) => this.convertClientLineToDebugger(line));
-      return { breakpoints: this.#set.setLines(path, lines).map(one => this.#told(one)) };
+      const asked = (args.breakpoints ?? []).map(one => ({
+        ...one,
+        line: this.convertClientLineToDebugger(one.line),
+      }));
+      return { breakpoints: this.#set.setLines(path, asked).map(one => this.#told(one)) };
     });
   }
 
@@ -245,7 +252,7 @@ export class DapServer extends Adapter {
     args: P.SetFunctionBreakpointsArguments,
   ): void {
     this.#answer(response, () => ({
-      breakpoints: this.#set.setFunctions(args.breakpoints.map(({ name }) => name)),
+      breakpoints: this.#set.setFunctions(args.breakpoints),
     }));
   }
 
@@ -280,7 +287,7 @@ export class DapServer extends Adapter {
   ): void {
     this.#answer(response, () => {
       this.#checkStanding(); // an expression needs a place
-      return { breakpoints: this.#set.setData(args.breakpoints.map(({ dataId }) => dataId)) };
+      return { breakpoints: this.#set.setData(args.breakpoints) };
     });
   }
 
@@ -329,8 +336,9 @@ export class DapServer extends Adapter {
   }
 
   #tell(reason: Reason): void {
-    if (reason.kind === 'breakpoint') this.#stopped('breakpoint');
-    else if (reason.kind === 'watch') this.#stopped('data breakpoint', `${reason.before} -> ${reason.after}`);
+    if (reason.kind === 'breakpoint') this.#stopped('breakpoint', reason.note);
+    else if (reason.kind === 'watch')
+      this.#stopped('data breakpoint', reason.note ?? `${reason.before} -> ${reason.after}`);
     else if (reason.kind === 'begin') this.#stopped('entry', 'the beginning of the run');
     else if (reason.kind === 'end') this.#stopped('exit', 'the end of the run; step back, or disconnect');
     else this.#stopped('step', reason.note);
@@ -480,6 +488,7 @@ export class DapServer extends Adapter {
         source: this.#source,
         start: this.#start,
         say: text => said.push(text),
+        log: this.#log,
       });
       const going = (): void => this.sendEvent(new ContinuedEvent(session.hart.id + 1, true));
       const isDone = await this.#inTurns(repl.steps(expression), going);

@@ -8,6 +8,8 @@ const number = z.number();
 const thread = z.looseObject({ threadId: number });
 /** Its arguments are not read, or are optional. */
 const anything = z.unknown();
+/** Of every breakpoint. */
+const wish = { condition: z.string().optional(), logMessage: z.string().optional() };
 /** The requests that the server meets. */
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   initialize: anything,
@@ -20,11 +22,15 @@ const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   setExceptionBreakpoints: z.looseObject({ filters: z.array(z.string()).optional() }),
   setBreakpoints: z.looseObject({
     source: z.looseObject({ path: z.string().optional(), name: z.string().optional() }),
-    breakpoints: z.array(z.looseObject({ line: number })).optional(),
+    breakpoints: z.array(z.looseObject({ line: number, ...wish })).optional(),
   }),
-  setFunctionBreakpoints: z.looseObject({ breakpoints: z.array(z.looseObject({ name: z.string() })) }),
+  setFunctionBreakpoints: z.looseObject({
+    breakpoints: z.array(z.looseObject({ name: z.string(), ...wish })),
+  }),
   dataBreakpointInfo: z.looseObject({ name: z.string() }),
-  setDataBreakpoints: z.looseObject({ breakpoints: z.array(z.looseObject({ dataId: z.string() })) }),
+  setDataBreakpoints: z.looseObject({
+    breakpoints: z.array(z.looseObject({ dataId: z.string(), ...wish })),
+  }),
   continue: thread,
   reverseContinue: thread,
   next: thread,

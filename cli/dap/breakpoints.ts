@@ -1,7 +1,8 @@
 // The breakpoints of the client: each request replaces those of one source, all of functions, or
 // all of data.
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import { DebugError } from '../../debug/expression.ts';
+import type { Wish } from '../../debug/breakpoints.ts';
+import { DebugError } from '../../debug/error.ts';
 import type { DebugSession } from '../../debug/session.ts';
 import { KcovboxError } from '../../emulator/index.ts';
 import type { SourceView } from '../debug/source.ts';
@@ -13,46 +14,63 @@ interface Made {
   readonly line?: number;
 }
 
+/** The fields of DAP that source, function and data breakpoints share. */
+interface Asked {
+  readonly condition?: string;
+  readonly logMessage?: string;
+}
+
 export class ClientBreakpoints {
   readonly #session: DebugSession;
   readonly #source: SourceView;
+  readonly #say: (text: string) => void;
   /** Numbers of the session's breakpoints, by what the client has set. */
   readonly #set = new Map<string, number[]>();
 
-  constructor(session: DebugSession, source: SourceView) {
+  /** `say`: for messages of breakpoints. */
+  constructor(session: DebugSession, source: SourceView, say: (text: string) => void) {
     this.#session = session;
     this.#source = source;
+    this.#say = say;
   }
 
   /** Lines count from 1. */
-  setLines(path: string, lines: readonly number[]): P.Breakpoint[] {
+  setLines(path: string, asked: readonly P.SourceBreakpoint[]): P.Breakpoint[] {
     let file: SourceFile | undefined;
-    const make = (line: number) => (): Made => {
+    const make = (one: P.SourceBreakpoint) => (): Made => {
       file ??= sourceFileOf(path, this.#session.images, this.#source);
-      return this.#atLine(file, line);
+      return this.#atLine(file, one.line, this.#wish(one));
     };
-    return this.#replace(`source ${path}`, lines.map(make));
+    return this.#replace(`source ${path}`, asked.map(make));
   }
 
-  #atLine({ image, names }: SourceFile, line: number): Made {
+  /** Clients send empty texts for none. */
+  #wish({ condition, logMessage }: Asked): Wish {
+    return {
+      condition: condition || undefined,
+      log: logMessage ? { text: logMessage, say: this.#say } : undefined,
+    };
+  }
+
+  #atLine({ image, names }: SourceFile, line: number, wish: Wish): Made {
     const what = `${names[0]}:${line}`;
-    const addresses = image.lines.at(names, line);
+    const addresses = image.atLine(names, line);
     if (addresses.length === 0) throw new DebugError(`there is no code at ${what}, nor soon behind it`);
-    const { id } = this.#session.break(what, addresses);
-    return { id, line: image.statements.get(addresses[0]!)!.line };
+    const { id } = this.#session.break(what, wish, addresses);
+    return { id, line: this.#session.describe(addresses[0]!).line };
   }
 
-  setFunctions(names: readonly string[]): P.Breakpoint[] {
+  setFunctions(asked: readonly P.FunctionBreakpoint[]): P.Breakpoint[] {
     return this.#replace(
       'functions',
-      names.map(name => () => ({ id: this.#session.break(name).id })),
+      asked.map(one => () => ({ id: this.#session.break(one.name, this.#wish(one)).id })),
     );
   }
 
-  setData(expressions: readonly string[]): P.Breakpoint[] {
+  setData(asked: readonly P.DataBreakpoint[]): P.Breakpoint[] {
     return this.#replace(
       'data',
-      expressions.map(expression => () => ({ id: this.#session.watch(expression).id })),
+      asked.map(one => () => ({ id: this.#session.watch(one.dataId, this.#wish(one)).id })),
     );
   }
 

@@ -1,7 +1,7 @@
 // Which file of the run a client means by a path of its machine.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DebugError } from '../../debug/expression.ts';
+import { DebugError } from '../../debug/error.ts';
 import type { Image } from '../../debug/image.ts';
 import { readSource } from '../../host/input.ts';
 import type { SourceView } from '../debug/source.ts';

@@ -1,6 +1,7 @@
 // The commands of `kcovbox debug`: one row each, with its help. They write lines and move the
 // session; reading lines is repl.ts.
-import { DebugError } from '../../debug/expression.ts';
+import type { Breakpoint, Rule } from '../../debug/breakpoints.ts';
+import { DebugError } from '../../debug/error.ts';
 import type { Direction, Motion, Reason } from '../../debug/motion.ts';
 import { type DebugSession, MOMENTS_MAX } from '../../debug/session.ts';
 import {
@@ -21,6 +22,8 @@ export interface Desk {
   /** Where the program begins. */
   readonly start: number;
   say(line: string): void;
+  /** For `log`, when the run comes there. */
+  readonly log: (line: string) => void;
 }
 
 export interface CommandRow {
@@ -115,21 +118,31 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     names: ['break', 'b'],
-    args: 'FUNCTION|FILE:LINE|LINE|*0xADDR',
+    args: 'FUNCTION|FILE:LINE|LINE|*0xADDR [if EXPR]',
     help: 'stop there, in both directions',
     run: ({ session, say }, what) => {
-      const { id, addresses } = session.break(needed(what, 'break main'));
-      const [first] = [...addresses].map(pc => placeOf(session, pc));
-      say(`breakpoint ${id}: ${first}${addresses.size > 1 ? ` and ${addresses.size - 1} more places` : ''}`);
+      const [place, condition] = conditional(needed(what, 'break main'));
+      say(`breakpoint ${placesOf(session, session.break(place, { condition }))}`);
+    },
+  },
+  {
+    names: ['log'],
+    args: 'FUNCTION|FILE:LINE|LINE|*0xADDR TEXT',
+    help: 'say the text there, and go on; {EXPR} in it is the value',
+    run: ({ session, say, log }, what) => {
+      const [, place, text] = /^(\S+)\s+(.+)$/.exec(what) ?? [];
+      if (!place || !text) throw new DebugError('something is missing: log sum.c:7 n is {n}');
+      say(`log ${placesOf(session, session.break(place, { log: { text, say: log } }))}`);
     },
   },
   {
     names: ['watch'],
-    args: 'EXPR',
+    args: 'EXPR [if EXPR]',
     help: 'stop where the value changes, in both directions',
     run: ({ session, say }, what) => {
-      const { id, va } = session.watch(needed(what, 'watch list->next'));
-      say(`watch ${id}: ${what}, at 0x${va.toString(16)}`);
+      const [watched, condition] = conditional(needed(what, 'watch list->next'));
+      const { id, va } = session.watch(watched, { condition });
+      say(`watch ${id}: ${watched}, at 0x${va.toString(16)}`);
     },
   },
   {
@@ -248,14 +261,14 @@ export function tell(desk: Desk, reason: Reason): void {
   else if (reason.kind === 'watch') {
     const what = session.watches.find(({ id }) => id === reason.id)?.what ?? '';
     say(`watch ${reason.id}: ${what}\n  before: ${reason.before}\n  after:  ${reason.after}`);
-  } else if (reason.kind === 'step' && reason.note !== undefined) say(reason.note);
-  else if (reason.kind === 'begin') say('this is the beginning of the run');
+  } else if (reason.kind === 'begin') say('this is the beginning of the run');
   else if (reason.kind === 'end') {
     const { result } = reason;
     say(
       `this is the end of the run${'status' in result ? `: ${result.kind}, status ${result.status & 0xff}` : ''}`,
     );
   }
+  if ('note' in reason && reason.note !== undefined) say(reason.note);
   whereAmI(desk);
 }
 
@@ -350,11 +363,26 @@ function info(desk: Desk, what: string): void {
     const links = machine.hasher?.result(state).links ?? [];
     say(`state ${state}, run hash ${links.at(-1)}, link ${links.length} of the chain`);
   } else if (/^b/.test(what)) {
-    for (const { id, what: place, addresses } of session.breakpoints)
-      say(`${id}  break ${place} (${addresses.size} place${addresses.size === 1 ? '' : 's'})`);
-    for (const { id, what: text } of session.watches) say(`${id}  watch ${text}`);
+    for (const { id, what: place, addresses, rule } of session.breakpoints)
+      say(
+        `${id}  ${rule.log ? 'log' : 'break'} ${place}${ifOf(rule)} (${addresses.size} place${addresses.size === 1 ? '' : 's'})`,
+      );
+    for (const { id, what: text, rule } of session.watches) say(`${id}  watch ${text}${ifOf(rule)}`);
     if (session.breakpoints.length + session.watches.length === 0) say('there are none');
   } else throw new DebugError('info threads, regs, kcov, hash or breakpoints');
+}
+
+/** `PLACE if EXPR` in its parts. No variable of C has the name `if`. */
+function conditional(text: string): [what: string, condition: string | undefined] {
+  const [, what, condition] = /^(.*?)\s+if\s+(.+)$/.exec(text) ?? [];
+  return what === undefined ? [text, undefined] : [what, condition];
+}
+
+const ifOf = ({ condition }: Rule): string => (condition ? ` if ${condition.text}` : '');
+
+function placesOf(session: DebugSession, { id, addresses }: Breakpoint): string {
+  const [first] = [...addresses].map(pc => placeOf(session, pc));
+  return `${id}: ${first}${addresses.size > 1 ? ` and ${addresses.size - 1} more places` : ''}`;
 }
 
 function placeOf(session: DebugSession, pc: bigint): string {

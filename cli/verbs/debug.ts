@@ -41,7 +41,7 @@ async function debug(path: string, files: readonly string[], options: Options): 
     say(line);
   };
   const source = new SourceView(sourceFolders(options.source), { images: session.images, say: sayBehind });
-  const desk = { session, source, start, say: sayBehind };
+  const desk = { session, source, start, say: sayBehind, log: sayBehind };
   const repl = new Repl(desk);
   whereAmI(desk);
   for (const line of options.x ?? []) {

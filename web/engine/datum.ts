@@ -4,7 +4,7 @@
 // Its name is an expression of C, as of a debugger; `$a0`, a register of the hart; or
 // `@0x80001000`, the physical address of eight bytes, because a kcov buffer is mapped at other
 // places in the program and in the kernel.
-import { DebugError } from '../../debug/expression.ts';
+import { DebugError } from '../../debug/error.ts';
 import type { DebugSession } from '../../debug/session.ts';
 import { exhaust, type Hart, type Range, type Store, X_NAMES } from '../../emulator/index.ts';
 import type { DatumView, DatumWrite } from '../protocol.ts';

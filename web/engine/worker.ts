@@ -1,6 +1,6 @@
 // The worker of the page: owns the machine, answers one request at a time.
 import { CoverageError } from '../../coverage/index.ts';
-import { DebugError } from '../../debug/expression.ts';
+import { DebugError } from '../../debug/error.ts';
 import { HostError, isElf, KcovboxError } from '../../emulator/index.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Focus, RequestName, Requests } from '../protocol.ts';

@@ -1,0 +1,110 @@
+// Breakpoints: where they are, and what happens where the run meets one.
+import { isTrue } from './arithmetic.ts';
+import { DebugError } from './error.ts';
+import type { Expression } from './expression.ts';
+import type { Value } from './values.ts';
+
+/** The user's wishes for a breakpoint or a watch. */
+export interface Wish {
+  /** A stop only where this expression is not zero. */
+  readonly condition?: string | undefined;
+  /** In place of a stop, a text; of `{EXPR}` the value is said. */
+  readonly log?: { readonly text: string; readonly say: (text: string) => void } | undefined;
+}
+
+/** A wish that was read. */
+export interface Rule {
+  readonly condition?: { readonly text: string; readonly value: Expression };
+  readonly log?: () => void;
+}
+
+export interface Breakpoint {
+  readonly id: number;
+  /** As the user wrote it. */
+  readonly what: string;
+  readonly addresses: ReadonlySet<bigint>;
+  readonly rule: Rule;
+}
+
+/** All breakpoints of a session, by their addresses. */
+export class Breakpoints {
+  #list: readonly Breakpoint[] = [];
+  #places: Map<bigint, Breakpoint[]> | undefined;
+
+  get list(): readonly Breakpoint[] {
+    return this.#list;
+  }
+
+  set list(list: readonly Breakpoint[]) {
+    this.#list = list;
+    this.#places = undefined;
+  }
+
+  at(pc: bigint): readonly Breakpoint[] {
+    return this.#made.get(pc) ?? [];
+  }
+
+  get addresses(): Iterable<bigint> {
+    return this.#made.keys();
+  }
+
+  get #made(): ReadonlyMap<bigint, readonly Breakpoint[]> {
+    if (this.#places) return this.#places;
+    this.#places = new Map();
+    for (const breakpoint of this.#list)
+      for (const pc of breakpoint.addresses) {
+        const there = this.#places.get(pc);
+        if (there) there.push(breakpoint);
+        else this.#places.set(pc, [breakpoint]);
+      }
+    return this.#places;
+  }
+}
+
+/** The parts of a session that a rule needs. */
+interface Reader {
+  compile(text: string): Expression;
+  show(value: Value): string;
+}
+
+/** Errors: DebugError where an expression is wrong by itself. */
+export function ruleOf({ condition, log }: Wish, reader: Reader): Rule {
+  return {
+    ...(condition !== undefined && { condition: { text: condition, value: reader.compile(condition) } }),
+    ...(log && { log: logOf(log.text, log.say, reader) }),
+  };
+}
+
+function logOf(text: string, say: (text: string) => void, reader: Reader): () => void {
+  const parts = text.split(/\{([^{}]*)\}/).map((part, i) => {
+    if (i % 2 === 0) return () => part;
+    const value = reader.compile(part);
+    return () =>
+      valueOr(
+        () => reader.show(value()),
+        why => `<${why}>`,
+      );
+  });
+  return () => say(parts.map(part => part()).join(''));
+}
+
+/**
+ * The run is where the rule holds: does it do something there? `note`: what the user did not ask
+ * for, a condition that has no value.
+ */
+export function meets({ condition }: Rule): { readonly note?: string } | undefined {
+  if (!condition) return {};
+  return valueOr(
+    () => (isTrue(condition.value()) ? {} : undefined),
+    why => ({ note: `no value for "${condition.text}": ${why}` }),
+  );
+}
+
+function valueOr<T, E>(value: () => T, otherwise: (why: string) => E): T | E {
+  try {
+    return value();
+  } catch (error) {
+    if (!(error instanceof DebugError)) throw error;
+    return otherwise(error.message);
+  }
+}

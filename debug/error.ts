@@ -1,0 +1,9 @@
+// A request to the debugger that cannot be met.
+import { KcovboxError } from '../emulator/index.ts';
+
+/** One line for the user. */
+export class DebugError extends KcovboxError {
+  constructor(message: string) {
+    super('input', message);
+  }
+}
