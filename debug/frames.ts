@@ -6,7 +6,7 @@ import { wordAt } from './loops.ts';
 
 export const FRAMES_MAX = 128;
 const RA = 1;
-const SP = 2;
+export const SP = 2;
 const FP = 8;
 
 export interface Frame {
@@ -53,6 +53,12 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[],
     registers = up.registers;
   }
   return frames;
+}
+
+/** The register that the frame of the innermost call at `pc` follows from, unless it is sp. */
+export function frameRegister(image: Image | undefined, pc: bigint): number {
+  const register = image?.frames.cfaRegister(pc) ?? FP;
+  return register < 32 ? register : FP;
 }
 
 type Memory = (va: bigint, bytes: number) => Uint8Array | undefined;

@@ -24,6 +24,7 @@ import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
 import type { Image } from './image.ts';
 import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
+import { refusedOnce } from './refused.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
 import { bytesOf, type Read, show, type Value, vaOf } from './values.ts';
@@ -457,19 +458,28 @@ export class DebugSession {
   }
 
   /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint of the user. */
-  *until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion {
+  *until(
+    direction: Direction,
+    addresses: ReadonlySet<bigint>,
+    isDone: (innermost: Frame) => boolean,
+  ): Motion {
+    const { machine } = this.timeline;
     const hart = this.#hart;
-    const thread = threadOf(this.hart);
+    const isWanted = refusedOnce(
+      threadOf(this.hart),
+      pc => this.imageAt(pc),
+      one => isDone(framesOf(machine, one, this.images, 1)[0]!),
+    );
     for (;;) {
       const found = yield* this.#search(direction, () => {
         const accepts = (one: Hart, pc: bigint): boolean =>
-          (addresses.has(pc) && threadOf(one) === thread) || this.#holds(one, pc, direction);
+          (addresses.has(pc) && isWanted(one)) || this.#holds(one, pc, direction);
         return { breakpoints: new Set([...addresses, ...this.#breakpoints.addresses]), accepts };
       });
       if (found.kind !== 'breakpoint') this.#stand(hart);
       const reason = this.#reason(found, direction);
-      const isOwn = found.kind === 'breakpoint' && addresses.has(found.pc) && threadOf(this.hart) === thread;
-      if (isOwn && isDone()) return { kind: 'step' };
+      const isOwn = found.kind === 'breakpoint' && addresses.has(found.pc);
+      if (isOwn && isWanted(this.hart)) return { kind: 'step' };
       if (reason) return reason;
       yield;
     }

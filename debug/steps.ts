@@ -4,6 +4,7 @@ import { type Hart, type InPieces, type RunResult, type Timeline, unitsOf } from
 import { DebugError } from './error.ts';
 import type { Frame } from './frames.ts';
 import type { Image } from './image.ts';
+import type { Interval } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
 
 /** The session as a step needs it: where it stands, and its ways to go. */
@@ -17,8 +18,11 @@ export interface Walker {
   readonly innermost: Frame;
   /** To a place; the hart stays selected. */
   travel(unit: number, hart: number): InPieces<RunResult>;
-  /** Until the thread meets one of `addresses` and `isDone`, or any a breakpoint of the user. */
-  until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion;
+  /**
+   * Until the thread meets one of `addresses` where its innermost call `isDone`, or any a breakpoint
+   * of the user.
+   */
+  until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: (innermost: Frame) => boolean): Motion;
 }
 
 /** Units of other harts between two looks at the hart that steps. */
@@ -69,9 +73,9 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
   const above = callerOf(frames);
   if (!above) throw new DebugError('there is no caller');
   if (direction === 'forward')
-    return yield* walker.until(direction, new Set([above.pc]), () => walker.innermost.cfa > own.cfa);
+    return yield* walker.until(direction, new Set([above.pc]), ({ cfa }) => cfa > own.cfa);
   const lows = own.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
-  const reason = yield* walker.until(direction, new Set(lows), () => walker.innermost.cfa === own.cfa);
+  const reason = yield* walker.until(direction, new Set(lows), ({ cfa }) => cfa === own.cfa);
   return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
 }
 
@@ -82,11 +86,8 @@ export function* stepLine(walker: Walker, direction: Direction, isInto: boolean)
   if (!image?.hasLines(own.pc)) return yield* leave(walker, direction);
   const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
   const here = depth(own);
-  const isOther = (): boolean => {
-    const now = walker.innermost;
-    return depth(now) !== here && (isInto || now.cfa >= own.cfa);
-  };
-  const addresses = wantedFrom(walker.frames, image, isInto);
+  const isOther = (now: Frame): boolean => depth(now) !== here && (isInto || now.cfa >= own.cfa);
+  const addresses = wantedFrom(walker, image, direction, isInto);
   const above = callerOf(walker.frames);
   // A caller without lines would be passed, with all that comes behind it.
   const isAlone = above !== undefined && !above.image?.hasLines(above.pc);
@@ -99,17 +100,28 @@ export function* stepLine(walker: Walker, direction: Direction, isInto: boolean)
   return direction === 'back' ? reason : yield* passPrologue(walker, image, reason);
 }
 
-/** Addresses of statements to stop at; those of the own line only where a call may come to them. */
-function wantedFrom(frames: readonly Frame[], image: Image, isInto: boolean): Set<bigint> {
+/**
+ * Addresses of statements to stop at. Those of the own line are left out, because a loop may have no
+ * others, but not where another call of the function comes to them: one that is open already, or on
+ * a way back one that has ended. A new call comes to the first instruction.
+ */
+function wantedFrom(walker: Walker, image: Image, direction: Direction, isInto: boolean): Set<bigint> {
   const { statements } = image;
+  const { frames } = walker;
   const own = frames[0]!;
-  const addresses = new Set<bigint>();
-  for (const pc of isInto ? statements.keys() : near(frames, image)) {
+  const addresses = new Set(isInto ? statements.keys() : near(frames, image));
+  const intervals = image.functionAt(own.pc);
+  if ((isInto && direction === 'back') || isCalledTwice(frames, intervals)) return addresses;
+  for (const pc of intervals.flatMap(interval => image.lines.within(interval))) {
     const at = statements.get(pc)!;
-    if (isInto || at.line !== own.line || at.file !== own.file) addresses.add(pc);
+    const isCall = isInto && pc === intervals[0]!.low;
+    if (at.line === own.line && at.file === own.file && !isCall) addresses.delete(pc);
   }
   return addresses;
 }
+
+const isCalledTwice = ([own, ...above]: readonly Frame[], intervals: readonly Interval[]): boolean =>
+  above.some(({ pc, cfa }) => cfa !== own!.cfa && intervals.some(({ low, high }) => low < pc && pc <= high));
 
 /** Statements of the functions of the two innermost activations. */
 function near(frames: readonly Frame[], image: Image): bigint[] {
@@ -127,7 +139,7 @@ function* passPrologue(walker: Walker, image: Image, reason: Reason): Motion {
   const { pc, cfa } = walker.innermost;
   const inside = image.behindPrologue(pc);
   if (inside === undefined) return reason;
-  return yield* walker.until('forward', new Set([inside]), () => walker.innermost.cfa <= cfa);
+  return yield* walker.until('forward', new Set([inside]), now => now.cfa <= cfa);
 }
 
 /** A function without lines: out of it to the next caller that has some, else one instruction. */
@@ -138,7 +150,7 @@ function* leave(walker: Walker, direction: Direction): Motion {
   const above = frames.find(frame => frame.cfa > own.cfa && frame.image?.hasLines(frame.pc));
   if (above) {
     const here = timeline.position;
-    const isOut = (): boolean => walker.innermost.cfa > own.cfa;
+    const isOut = ({ cfa }: Frame): boolean => cfa > own.cfa;
     const reason = yield* walker.until(direction, new Set(callOf(above, direction)), isOut);
     if (reason.kind === 'step') return { ...reason, note: `${name} has no lines: out to ${above.function}` };
     if (reason.kind !== 'begin') return reason;

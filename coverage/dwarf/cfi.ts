@@ -74,10 +74,9 @@ export class CallFrames {
   ):
     | { readonly cfa: bigint; readonly caller: Map<number, bigint>; readonly returns: bigint | undefined }
     | undefined {
-    const at = addrOf(pc);
-    const fde = this.#fdes[upperBound(this.#fdes.length, at, i => this.#fdes[i]!.low) - 1];
-    if (!fde || at >= fde.high) return undefined;
-    const row = this.#row(fde, at);
+    const fde = this.#fdeAt(addrOf(pc));
+    if (!fde) return undefined;
+    const row = this.#row(fde, addrOf(pc));
     const base = row?.cfa && registers.get(row.cfa.register);
     if (!row?.cfa || base === undefined) return undefined;
     const cfa = BigInt.asUintN(64, base + BigInt(row.cfa.offset));
@@ -98,6 +97,17 @@ export class CallFrames {
     const returns = caller.get(fde.cie.returns);
     caller.set(SP, cfa);
     return { cfa, caller, returns: row.rules.get(fde.cie.returns) === 'undefined' ? undefined : returns };
+  }
+
+  /** The register from which the canonical frame address follows; undefined: nothing says it. */
+  cfaRegister(pc: bigint): number | undefined {
+    const fde = this.#fdeAt(addrOf(pc));
+    return fde && this.#row(fde, addrOf(pc))?.cfa?.register;
+  }
+
+  #fdeAt(at: Addr): Fde | undefined {
+    const fde = this.#fdes[upperBound(this.#fdes.length, at, i => this.#fdes[i]!.low) - 1];
+    return fde && at < fde.high ? fde : undefined;
   }
 
   #row(fde: Fde, pc: Addr): Row | undefined {
