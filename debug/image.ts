@@ -12,7 +12,7 @@ import {
   Variables,
 } from '../coverage/index.ts';
 import { type Interval, Lines, type Statement } from './lines.ts';
-import { isInLoop, loopsIn } from './loops.ts';
+import { isInLoop, isStraight, loopsIn } from './loops.ts';
 
 const PROGRAM = 'program';
 export const KERNEL = 'kernel';
@@ -72,18 +72,22 @@ export class Image {
 
   /**
    * Is this the first instruction of a function? Then the one behind its prologue. Undefined also
-   * where the compiler has moved that one into a loop, which comes to it again and again.
+   * where the compiler has moved that one into a loop, which comes to it again and again, or behind
+   * a branch, so that some calls do not come to it.
    */
   behindPrologue(pc: bigint): bigint | undefined {
     const scope = this.scopesAt(pc).at(-1);
     if (!scope || pcOf(scope.ranges[0]!) !== pc) return undefined;
     const intervals = intervalsOf(scope);
-    const inside = { low: pc + 1n, high: intervals[0]!.high };
-    // A prologue ends in the midst of a line where the function is one.
-    const behind = this.lines.prologueEnd(inside) ?? this.lines.within(inside, 1)[0];
+    const { high } = intervals[0]!;
+    // A prologue ends in the midst of a line where the function is one, or is empty.
+    const behind =
+      this.lines.prologueEnd({ low: pc, high }) ?? this.lines.within({ low: pc + 1n, high }, 1)[0];
+    if (behind === undefined || behind === pc || !isStraight(this.elf, { low: pc, high: behind }))
+      return undefined;
     // A jump to the first instruction is a call of the function by itself.
     const loops = loopsIn(this.elf, intervals).filter(({ first }) => first !== pc);
-    return behind === undefined || isInLoop(loops, behind) ? undefined : behind;
+    return isInLoop(loops, behind) ? undefined : behind;
   }
 
   /** Is it the first instruction of an inlined function that begins with a loop of its own? */

@@ -1,4 +1,4 @@
-// The loops of a function, as its machine code shows them.
+// The jumps of a function, as its machine code shows them: loops, and code that all calls come to.
 import { addrOf, type Elf } from '../coverage/index.ts';
 import { decode, type Insn, newInsn } from '../emulator/index.ts';
 import type { Interval } from './lines.ts';
@@ -6,6 +6,8 @@ import type { Interval } from './lines.ts';
 /** Code of one function that is looked at. */
 const CODE_MAX = 1 << 20;
 const JUMPS = new Set(['jal', 'beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu']);
+/** Those that may be calls. */
+const LINKING = new Set(['jal', 'jalr']);
 
 /** A jump back, from the end of a loop to its beginning. */
 interface Loop {
@@ -16,6 +18,22 @@ interface Loop {
 /** The loops of the code in `intervals`; jumps by a register are not followed. */
 export function loopsIn(elf: Elf, intervals: readonly Interval[]): Loop[] {
   const loops: Loop[] = [];
+  for (const [last, insn] of instructionsIn(elf, intervals)) {
+    const back = jumpBack(insn);
+    if (back !== undefined) loops.push({ first: last - back, last });
+  }
+  return loops;
+}
+
+/** Does whoever comes to `low` go on to `high`? A call in between returns. */
+export function isStraight(elf: Elf, interval: Interval): boolean {
+  for (const [, { name, rd }] of instructionsIn(elf, [interval]))
+    if ((JUMPS.has(name) || name === 'jalr') && (!LINKING.has(name) || rd === 0)) return false;
+  return true;
+}
+
+/** Each instruction with its address; one object for all of them. */
+function* instructionsIn(elf: Elf, intervals: readonly Interval[]): Generator<[pc: bigint, Insn]> {
   const insn = newInsn();
   let left = CODE_MAX;
   for (const { low, high } of intervals) {
@@ -23,14 +41,9 @@ export function loopsIn(elf: Elf, intervals: readonly Interval[]): Loop[] {
     const code = elf.read(addrOf(low), Math.min(left, size));
     if (!code) continue;
     left -= code.length;
-    for (let at = 0; at + 2 <= code.length; ) {
-      const back = decode(wordAt(code, at), insn) && jumpBack(insn);
-      const last = low + BigInt(at);
-      if (back !== undefined) loops.push({ first: last - back, last });
-      at += insn.bytes;
-    }
+    for (let at = 0; at + 2 <= code.length; at += insn.bytes)
+      if (decode(wordAt(code, at), insn)) yield [low + BigInt(at), insn];
   }
-  return loops;
 }
 
 export const isInLoop = (loops: readonly Loop[], pc: bigint): boolean =>

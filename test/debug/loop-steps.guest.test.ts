@@ -7,7 +7,7 @@ import { ASSEMBLER } from '../support/asm.ts';
 import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 
-/** All statements of the loop are of one line, but once in 131,072 rounds. */
+/** All statements of the loop are of one line, but once in 32,768 rounds. */
 const SEARCH = `volatile long sink;
 __attribute__((noinline)) void found(long i) { sink = i; }
 __attribute__((noinline)) long search(long n) {
@@ -15,13 +15,13 @@ __attribute__((noinline)) long search(long n) {
     for (long i = 1; i < n; i++) {
         sum += i * i;
         sum ^= sum >> 3;
-        if ((i & 0x1ffff) == 0)
+        if ((i & 0x7fff) == 0)
             found(i);
     }
     return sum;
 }
 int main(void) {
-    sink = search(0x40001);
+    sink = search(0x10001);
     return 0;
 }
 `;

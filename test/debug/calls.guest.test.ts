@@ -1,0 +1,84 @@
+// Calls that do not go on as compilers lay them out: early returns, functions that never return,
+// longjmp, signal handlers.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ASSEMBLER } from '../support/asm.ts';
+import { kcovbox } from '../support/command.ts';
+import { missing } from '../support/tools.ts';
+
+/** The compiler puts the prologue of even() behind the test. */
+const PROGRAM = `#include <setjmp.h>
+#include <signal.h>
+#include <unistd.h>
+volatile long sink;
+static jmp_buf home;
+__attribute__((noinline)) int odd(int n) { return n & 1; }
+__attribute__((noinline)) int even(int n) {
+    if (n == 0)
+        return 1;
+    return odd(n - 1) + n;
+}
+__attribute__((noinline)) void jump(int n) {
+    if (n == 0)
+        longjmp(home, 7);
+    jump(n - 1);
+    sink = n;
+}
+static void handler(int signal) {
+    sink = signal;
+    sink += 1;
+}
+__attribute__((noinline, noreturn)) void leave(int status) {
+    sink = status;
+    _exit(status);
+}
+int main(void) {
+    sink = even(2);
+    sink = even(0);
+    if (setjmp(home) == 0)
+        jump(2);
+    sink = 99;
+    signal(SIGUSR1, handler);
+    sink = *(volatile int *)&sink;
+    kill(getpid(), SIGUSR1);
+    sink = 100;
+    leave(0);
+}
+`;
+
+describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-calls-'));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  beforeAll(() => {
+    writeFileSync(join(dir, 'calls.c'), PROGRAM);
+    for (const level of ['O0', 'O2']) {
+      const capsule = `${level}.kcapsule`;
+      const ran = kcovbox(['run', `--cflags=-${level}`, '--record', capsule, 'calls.c'], { cwd: dir });
+      if (ran.status !== 0) throw new Error(`status ${ran.status}: ${ran.stderr}`);
+    }
+  });
+  const answers = (level: string, ...commands: string[]): string[] => {
+    const words = ['debug', `${level}.kcapsule`, ...commands.flatMap(command => ['-x', command])];
+    const { stdout } = kcovbox(words, { cwd: dir, timeout: 60_000 });
+    return stdout.split(/^\(kcovbox\) .*\n/m).slice(1);
+  };
+  /** Behind the commands `to`. */
+  const places = (level: string, to: readonly string[], ...commands: string[]): string[] =>
+    answers(level, ...to, 'delete', ...commands)
+      .slice(to.length + 1)
+      .map(text => /: (\w+) at [\w./]+:(\d+)$/m.exec(text)?.slice(1).join(' ') ?? text);
+  const line = (text: string): number => PROGRAM.split('\n').findIndex(one => one.includes(text)) + 1;
+
+  test('a call that returns before the prologue counts, and a step stops in it', () => {
+    for (const level of ['O0', 'O2']) {
+      expect(answers(level, 'when even')[0]).toMatch(/^it ran 2 times\n/);
+      const to = [`break calls.c:${line('sink = even(0)')}`, 'continue'];
+      expect(places(level, to, 'step', 'finish')).toEqual([
+        `even ${line('if (n == 0)')}`,
+        `main ${line('sink = even(0)')}`,
+      ]);
+    }
+  });
+});
