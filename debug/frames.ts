@@ -16,6 +16,8 @@ export interface Frame {
   readonly line: number;
   /** Of the instruction that runs, or to which the call returns. */
   readonly pc: bigint;
+  /** In the statement that runs: of a caller, inside its call; behind it another function may begin. */
+  readonly at: bigint;
   readonly image: Image | undefined;
   readonly scope: Scope | undefined;
   /** Was the call inlined into the frame above? */
@@ -37,12 +39,16 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[],
   ]);
   let { pc } = hart.state;
   const frames: Frame[] = [];
-  for (let depth = 0; frames.length < most; depth++) {
-    const image = images.find(({ hasCode }, i) => hasCode.call(images[i], pc));
-    const at = depth === 0 ? pc : pc - 1n; // of a caller: the call, not the statement behind it
-    const up = image && caller(image, pc, registers, memory, depth);
+  /** Is `pc` that of an instruction, not the end of a call? */
+  let isExact = true;
+  for (let depth = 0; frames.length < most && depth < 2 * FRAMES_MAX; depth++) {
+    const at: bigint = isExact ? pc : pc - 1n;
+    const image: Image | undefined = images.find(one => one.hasCode(at));
+    const interrupted: Caller | undefined = image ? undefined : byTrampoline(pc, registers, memory, images);
+    const up = interrupted ?? (image && caller(image, pc, registers, memory, isExact));
     const cfa = up?.cfa ?? registers.get(SP) ?? 0n;
-    frames.push(...framesAt(image, pc, at, registers, cfa, memory));
+    // The end of a signal handler is no call of its own.
+    if (!interrupted || depth === 0) frames.push(...framesAt(image, pc, at, registers, cfa, memory));
     if (
       !up ||
       up.pc === 0n ||
@@ -51,6 +57,7 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[],
       break;
     pc = up.pc;
     registers = up.registers;
+    isExact = interrupted !== undefined;
   }
   return frames;
 }
@@ -63,11 +70,18 @@ export function frameRegister(image: Image | undefined, pc: bigint): number {
 
 type Memory = (va: bigint, bytes: number) => Uint8Array | undefined;
 
-function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, depth: number) {
-  const gone = depth === 0 ? byReturn(image, pc, registers) : undefined;
+interface Caller {
+  readonly cfa: bigint;
+  /** And the pc, where it goes on. */
+  readonly registers: Registers;
+  readonly pc: bigint;
+}
+
+function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, isExact: boolean) {
+  const gone = isExact ? byEpilogue(image, pc, registers, memory) : undefined;
   if (gone) return gone;
   // A call may be the last instruction of a function.
-  const found = image.frames.unwind(depth === 0 ? pc : pc - 1n, registers, memory);
+  const found = image.frames.unwind(isExact ? pc : pc - 1n, registers, memory);
   if (found) {
     const { cfa, caller: above, returns } = found;
     return { cfa, registers: above as Registers, pc: returns ?? 0n };
@@ -90,14 +104,59 @@ function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, 
 }
 
 /**
- * In front of a `ret` the frame is gone, which compilers do not write down: sp and the registers
- * are the caller's again (psABI, "Integer Calling Convention").
+ * In an epilogue the registers are those of the caller, one after the other, and in front of `ret`
+ * the frame is gone, which compilers do not write down (psABI, "Integer Calling Convention"). Its
+ * instructions say what is left to restore. Undefined: this is no epilogue.
  */
-function byReturn(image: Image, pc: bigint, registers: Registers) {
-  const insn = instructionAt(image, pc);
-  const isReturn = insn?.name === 'jalr' && insn.rd === 0 && insn.rs1 === RA;
-  const [cfa, returns] = [registers.get(SP), registers.get(RA)];
-  return isReturn && cfa !== undefined ? { cfa, registers, pc: returns ?? 0n } : undefined;
+function byEpilogue(image: Image, pc: bigint, registers: Registers, memory: Memory) {
+  let sp = registers.get(SP);
+  if (sp === undefined) return undefined;
+  const above = new Map(registers);
+  for (let at = pc, n = 0; n < EPILOGUE_MAX; n++) {
+    const insn = instructionAt(image, at);
+    if (!insn) return undefined;
+    const { name, rd, rs1, imm } = insn;
+    if (name === 'jalr' && rd === 0 && rs1 === RA) {
+      above.set(SP, sp);
+      return { cfa: sp, registers: above as Registers, pc: above.get(RA) ?? 0n };
+    }
+    if (rs1 !== SP) return undefined;
+    if (name === 'addi' && rd === SP && imm > 0) sp += BigInt(imm);
+    else if ((name === 'ld' && rd !== SP) || name === 'fld') {
+      const bytes = memory(sp + BigInt(imm), 8);
+      if (!bytes) return undefined;
+      above.set(name === 'fld' ? 32 + rd : rd, wordsOf(bytes)[0]!);
+    } else return undefined;
+    at += BigInt(insn.bytes);
+  }
+  return undefined;
+}
+
+const EPILOGUE_MAX = 40;
+
+/**
+ * A signal handler returns to `li a7, 139; ecall` (rt_sigreturn), on a page that need not be mapped
+ * before it does, with sp at the registers of the interrupted code: pc, x1 to x31, f0 to f31 (struct
+ * rt_sigframe of linux/riscv64).
+ */
+function byTrampoline(pc: bigint, registers: Registers, memory: Memory, images: readonly Image[]) {
+  const code = memory(pc, 8);
+  const sp = registers.get(SP);
+  if (sp === undefined || sp % 16n !== 0n || (code && wordsOf(code)[0] !== SIGRETURN)) return undefined;
+  const saved = memory(sp + SAVED_AT, 64 * 8);
+  if (!saved) return undefined;
+  const [interrupted = 0n, ...words] = wordsOf(saved);
+  if (!images.some(image => image.hasCode(interrupted))) return undefined;
+  const above: Registers = new Map([[0, 0n], ...words.map((word, i): [number, bigint] => [i + 1, word])]);
+  return { cfa: sp, registers: above, pc: interrupted };
+}
+
+const SIGRETURN = 0x00000073_08b00893n;
+const SAVED_AT = 304n;
+
+function wordsOf(bytes: Uint8Array): bigint[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Array.from({ length: bytes.length / 8 }, (_, i) => view.getBigUint64(8 * i, true));
 }
 
 function instructionAt(image: Image, pc: bigint): Insn | undefined {
@@ -127,7 +186,7 @@ function byPrologue(image: Image, pc: bigint, registers: Registers, memory: Memo
   for (const register of [RA, FP]) {
     const offset = saved.get(register);
     const bytes = offset === undefined ? undefined : memory(sp + BigInt(offset), 8);
-    if (bytes) caller.set(register, new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+    if (bytes) caller.set(register, wordsOf(bytes)[0]!);
   }
   const cfa = sp + BigInt(size);
   caller.set(SP, cfa);
@@ -153,12 +212,15 @@ function framesAt(
   const view: FrameView = { ...base, frameBase };
   const lines = image?.symbolizer.frames(addrOf(at)) ?? [];
   if (lines.length === 0)
-    return [{ function: '??', file: '', line: 0, pc, image, scope: undefined, isInlined: false, cfa, view }];
+    return [
+      { function: '??', file: '', line: 0, pc, at, image, scope: undefined, isInlined: false, cfa, view },
+    ];
   return lines.map(({ function: name, file, line, inline }, i) => ({
     function: name || '??',
     file: file === '' || line === 0 ? '' : cleanPath(file),
     line,
     pc,
+    at,
     image,
     scope: scopes[i],
     isInlined: inline,

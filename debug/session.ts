@@ -203,19 +203,14 @@ export class DebugSession {
   /** Variables of the selected frame; inner ones hide outer ones. */
   get locals(): readonly Variable[] {
     const { frame } = this;
-    const { image, scope, pc } = frame;
+    const { image, scope, at } = frame;
     let found = this.#locals.get(frame);
-    found ??= image && scope ? image.variables.of(scope, this.#lookAt(pc)) : [];
+    found ??= image && scope ? image.variables.of(scope, at) : [];
     this.#locals.set(frame, found);
     return found;
   }
 
   readonly #locals = new WeakMap<Frame, readonly Variable[]>();
-
-  /** Of a caller: its call, not the instruction behind it. */
-  #lookAt(pc: bigint): bigint {
-    return pc === this.innermost.pc ? pc : pc - 1n;
-  }
 
   /** The value of a variable of the frame, or why it has none. */
   valueHere(variable: Variable): Value | Absence {
@@ -225,8 +220,8 @@ export class DebugSession {
 
   /** As the debug information says, also of a frame that is still to be made. */
   valueOf(variable: Variable): Value | undefined {
-    const { view, pc } = this.frame;
-    const place = variable.place(view, this.#lookAt(pc));
+    const { view, at } = this.frame;
+    const place = variable.place(view, at);
     const { type } = variable;
     const bytes = place && this.#bytesAt(place, Math.min(type.bytes, VALUE_MAX));
     return bytes && { type, place, bytes };
@@ -234,11 +229,11 @@ export class DebugSession {
 
   /**
    * False: it belongs into a frame that is still to be made, so its value is of whatever was there
-   * before. Only the innermost function can be at its first instructions.
+   * before. Only a function that calls none can be at its first instructions.
    */
   #isStored(variable: Variable): boolean {
-    const { view, pc, image } = this.frame;
-    if (pc !== this.innermost.pc || !image?.isInPrologue(pc)) return true;
+    const { view, pc, at, image } = this.frame;
+    if (pc !== at || !image?.isInPrologue(pc)) return true;
     let isOfFrame = false;
     const noting = {
       ...view,

@@ -72,9 +72,16 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
   const own = frames[0]!;
   const above = callerOf(frames);
   if (!above) throw new DebugError('there is no caller');
-  if (direction === 'forward')
-    return yield* walker.until(direction, new Set([above.pc]), ({ cfa }) => cfa > own.cfa);
+  if (direction === 'forward') {
+    // longjmp leaves callers out.
+    const behind = near(frames.slice(frames.indexOf(above)));
+    return yield* walker.until(direction, new Set([above.pc, ...behind]), ({ cfa }) => cfa > own.cfa);
+  }
+  // The kernel called a signal handler, from where it had been interrupted.
+  if (above.at === above.pc)
+    return yield* walker.until(direction, new Set(callOf(above, direction)), ({ cfa }) => cfa > own.cfa);
   const lows = own.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
+  if (own.pc === lows[0]) return yield* stepInstruction(walker, direction);
   const reason = yield* walker.until(direction, new Set(lows), ({ cfa }) => cfa === own.cfa);
   return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
 }
@@ -90,7 +97,7 @@ export function* stepLine(walker: Walker, direction: Direction, isInto: boolean)
   const addresses = wantedFrom(walker, image, direction, isInto);
   const above = callerOf(walker.frames);
   // A caller without lines would be passed, with all that comes behind it.
-  const isAlone = above !== undefined && !above.image?.hasLines(above.pc);
+  const isAlone = above !== undefined && !above.image?.hasLines(above.at);
   if (isAlone) for (const pc of callOf(above, direction)) addresses.add(pc);
   const reason = yield* walker.until(direction, addresses, isOther);
   if (reason.kind !== 'step') return reason;
@@ -109,7 +116,7 @@ function wantedFrom(walker: Walker, image: Image, direction: Direction, isInto: 
   const { statements } = image;
   const { frames } = walker;
   const own = frames[0]!;
-  const addresses = new Set(isInto ? statements.keys() : near(frames, image));
+  const addresses = new Set(isInto ? statements.keys() : near(frames));
   const intervals = image.functionAt(own.pc);
   if ((isInto && direction === 'back') || isCalledTwice(frames, intervals)) return addresses;
   for (const pc of intervals.flatMap(interval => image.lines.within(interval))) {
@@ -121,17 +128,16 @@ function wantedFrom(walker: Walker, image: Image, direction: Direction, isInto: 
 }
 
 const isCalledTwice = ([own, ...above]: readonly Frame[], intervals: readonly Interval[]): boolean =>
-  above.some(({ pc, cfa }) => cfa !== own!.cfa && intervals.some(({ low, high }) => low < pc && pc <= high));
+  above.some(({ at, cfa }) => cfa !== own!.cfa && intervals.some(({ low, high }) => low <= at && at < high));
 
-/** Statements of the functions of the two innermost activations. */
-function near(frames: readonly Frame[], image: Image): bigint[] {
+/** Statements of the functions of these calls: longjmp may return to any of them. */
+function near(frames: readonly Frame[]): bigint[] {
   const cfas = new Set<bigint>();
-  const intervals = frames.flatMap(({ cfa, pc }) => {
-    if (cfas.has(cfa) || cfas.size >= 2) return [];
+  return frames.flatMap(({ cfa, at, image }) => {
+    if (!image || cfas.has(cfa)) return [];
     cfas.add(cfa);
-    return image.functionAt(pc);
+    return image.functionAt(at).flatMap(interval => image.lines.within(interval));
   });
-  return intervals.flatMap(interval => image.lines.within(interval));
 }
 
 /** A function is entered behind its prologue. */
@@ -147,7 +153,7 @@ function* leave(walker: Walker, direction: Direction): Motion {
   const { frames, timeline, hart } = walker;
   const own = frames[0]!;
   const name = own.function === '??' ? 'this code' : own.function;
-  const above = frames.find(frame => frame.cfa > own.cfa && frame.image?.hasLines(frame.pc));
+  const above = frames.find(frame => frame.cfa > own.cfa && frame.image?.hasLines(frame.at));
   if (above) {
     const here = timeline.position;
     const isOut = ({ cfa }: Frame): boolean => cfa > own.cfa;
@@ -162,10 +168,10 @@ function* leave(walker: Walker, direction: Direction): Motion {
 
 /**
  * Where a caller's call ends; back, where it begins. Of the two possible lengths of a call only one
- * is an instruction there.
+ * is an instruction there. A signal handler may come in front of any instruction.
  */
-const callOf = ({ pc }: Frame, direction: Direction): bigint[] =>
-  direction === 'forward' ? [pc] : [pc - 2n, pc - 4n];
+const callOf = ({ pc, at }: Frame, direction: Direction): bigint[] =>
+  direction === 'forward' ? [pc] : [pc - 2n, pc - 4n, ...(at === pc ? [pc] : [])];
 
 /** The caller of the innermost function; calls that were inlined into it are left out. */
 const callerOf = (frames: readonly Frame[]): Frame | undefined =>

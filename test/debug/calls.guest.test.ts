@@ -81,4 +81,51 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       ]);
     }
   });
+
+  test('the way back from a first instruction leads to its own call', () => {
+    const to = [`break calls.c:${line('sink = even(0)')}`, 'continue', 'step'];
+    expect(places('O2', to, 'rfinish')).toEqual([`main ${line('sink = even(0)')}`]);
+  });
+
+  test('longjmp returns to a caller further out', () => {
+    for (const level of ['O0', 'O2']) {
+      const to = [`break calls.c:${line('longjmp(home')}`, 'continue'];
+      expect(places(level, to, 'next')).toEqual([`main ${line('sink = 99')}`]);
+      expect(places(level, to, 'finish')).toEqual([`main ${line('sink = 99')}`]);
+    }
+  });
+
+  test('a signal handler was called by the code that it interrupted', () => {
+    for (const level of ['O0', 'O2']) {
+      const to = [`break calls.c:${line('sink += 1;')}`, 'continue'];
+      const [, , , calls = ''] = answers(level, ...to, 'delete', 'backtrace');
+      const names = [...calls.matchAll(/^.{4} (\S+) at/gm)].map(([, name]) => name);
+      expect(names.slice(0, 3)).toEqual(['handler', '__kill', 'main']);
+      expect(places(level, to, 'finish', 'next', 'next').at(-1)).toBe(`main ${line('sink = 100')}`);
+      const back = places(level, to, 'rfinish', 'rnext').at(-1);
+      expect(back).toBe(`main ${line('kill(getpid()')}`);
+    }
+  });
+
+  test('a call that is the last instruction of its function has a way back', () => {
+    const lines = [`main ${line('leave(0)')}`, `main ${line('sink = 100')}`];
+    for (const level of ['O0', 'O2']) {
+      const way = places(level, ['break leave', 'continue'], 'rnext', 'rnext', 'rnext');
+      expect(lines).toContain(way[1]);
+      expect(lines).toContain(way[2]);
+    }
+  });
+
+  test('in an epilogue the caller is known', () => {
+    const end = line('return odd(n - 1)') + 1;
+    const [, , , , calls = ''] = answers(
+      'O0',
+      `break calls.c:${end}`,
+      'continue',
+      'delete',
+      'stepi 3',
+      'backtrace',
+    );
+    expect(calls).toMatch(/^> 0 {2}even at .*\n {2}1 {2}main at/);
+  });
 });
