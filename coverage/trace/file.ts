@@ -6,13 +6,16 @@
  */
 import { visible } from '../../emulator/base/words.ts';
 import { CoverageError, Cursor, text } from '../base/bytes.ts';
-import { Grow, KIND_CMP, KINDS, type Source, Trace, type TraceHeader } from './trace.ts';
+import { Grow, KIND_CMP, KINDS, SOURCES_MAX, type Source, Trace, type TraceHeader } from './trace.ts';
 
 const MAGIC = 'KCOVTRC1';
 const RECORDS_PER_BLOCK = 1 << 16;
-const MAX_RECORDS = 0xffff_fff0;
+/** Of one block: a run with a source for each system call has millions. */
+const SOURCES_PER_BLOCK = 1 << 16;
 /** Blocks that a file has once. */
-const ONCE = 'HSPF';
+const ONCE = 'HPF';
+/** Blocks with numbers of sources: no list of sources comes behind one. */
+const OF_SOURCES = 'RLXM';
 
 /** Bytes that grow: the payload of one block. */
 export class ByteWriter {
@@ -99,8 +102,11 @@ export function* writeTrace(trace: Trace): Generator<Uint8Array> {
   };
   yield encoder.encode(MAGIC);
   yield framed('H', json(trace.header));
-  const stored: StoredSource[] = trace.sources.map(s => ({ ...s, handle: `0x${s.handle.toString(16)}` }));
-  yield framed('S', json(stored));
+  for (let at = 0; at === 0 || at < trace.sources.length; at += SOURCES_PER_BLOCK) {
+    const part = trace.sources.slice(at, at + SOURCES_PER_BLOCK);
+    const stored: StoredSource[] = part.map(s => ({ ...s, handle: `0x${s.handle.toString(16)}` }));
+    yield framed('S', json(stored));
+  }
   const points = new ByteWriter(trace.pointPc.length * 9 + 16);
   points.uleb(trace.pointPc.length);
   points.bytes(trace.pointKind);
@@ -270,8 +276,10 @@ class TraceReader {
     if (ONCE.includes(tag)) {
       // Records that were read already hold numbers into these lists.
       if (this.seen.has(tag)) this.fault(`a second block ${JSON.stringify(tag)}`);
-      this.seen.add(tag);
     }
+    if (tag === 'S' && [...OF_SOURCES].some(one => this.seen.has(one)))
+      this.fault('sources behind the records');
+    this.seen.add(tag);
     switch (tag) {
       case 'H':
         this.trace.header = this.header(this.json(end));
@@ -289,6 +297,7 @@ class TraceReader {
         this.cmpBlock();
         break;
       case 'L':
+        this.lost();
         while (this.cursor.at < end) {
           const source = this.cursor.uleb();
           if (source >= this.trace.lost.length) this.fault(`source ${source} of lost records`);
@@ -346,7 +355,9 @@ class TraceReader {
 
   private sources(value: unknown): void {
     if (!Array.isArray(value)) this.fault('sources that are not a list');
-    this.trace.sources = value.map(item => {
+    const { sources } = this.trace;
+    if (sources.length + value.length > SOURCES_MAX) this.fault('more sources than a trace has');
+    for (const item of value) {
       const row = (item ?? {}) as Partial<Record<keyof StoredSource, unknown>>;
       const handle =
         typeof row.handle === 'string' && /^0x[0-9a-f]{1,16}$/.test(row.handle) ? BigInt(row.handle) : 0n;
@@ -354,7 +365,7 @@ class TraceReader {
         Number.isSafeInteger(v) ? (v as number) : this.fault('a source without numbers');
       const context = row.context === 'remote' ? 'remote' : 'task';
       const { process, thread, syscall, call } = row;
-      return {
+      sources.push({
         test: visible(String(row.test ?? '')),
         process: number(process),
         thread: number(thread),
@@ -364,9 +375,13 @@ class TraceReader {
         handle,
         ...(row.unique === true && { unique: true }),
         ...(row.withoutPcs === true && { withoutPcs: true }),
-      };
-    });
-    this.trace.lost = new Float64Array(this.trace.sources.length);
+      });
+    }
+  }
+
+  /** No source is added from here on. */
+  private lost(): void {
+    if (this.trace.lost.length === 0) this.trace.lost = new Float64Array(this.trace.sources.length);
   }
 
   private points(): void {
@@ -404,7 +419,6 @@ class TraceReader {
       total += count;
     }
     if (total > cursor.end - cursor.at) this.fault(`${total} records that do not fit their block`);
-    if (this.records.count + total > MAX_RECORDS) this.fault('more records than a trace can hold');
     const points = trace.pointKind.length;
     let at = this.records.reserve(total);
     const { data } = this.records;
@@ -442,6 +456,7 @@ class TraceReader {
 
   private finish(): Trace {
     const { trace } = this;
+    this.lost();
     trace.records = this.records.done();
     trace.runStart = this.runStart.done();
     trace.runSource = this.runSource.done();

@@ -183,7 +183,15 @@ export class Trace {
 
 type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array;
 
-/** A typed array that doubles. */
+/** Bytes of one column: 268 million records, or half as many comparisons. */
+const COLUMN_MAX = 1 << 30;
+/** Of a trace: one for each system call. Each takes some 150 bytes. */
+export const SOURCES_MAX = 1 << 24;
+
+/** The advice of an error about a trace that is too long. */
+export const COUNTS_INSTEAD = 'formats that count records (json, lcov, cobertura) have no such limit';
+
+/** A typed array that doubles. Errors: CoverageError for one of more than `COLUMN_MAX` bytes. */
 export class Grow<T extends Column> {
   data: T;
   count = 0;
@@ -198,13 +206,20 @@ export class Grow<T extends Column> {
   reserve(more: number): number {
     const at = this.count;
     const need = at + more;
-    if (need > this.data.length) {
-      const wider = this.make(Math.max(need, this.data.length * 2));
-      (wider as Uint8Array).set(this.data as Uint8Array);
-      this.data = wider;
-    }
+    if (need > this.data.length) this.widen(need);
     this.count = need;
     return at;
+  }
+
+  private widen(need: number): void {
+    const most = COLUMN_MAX / this.data.BYTES_PER_ELEMENT;
+    if (need > most)
+      throw new CoverageError(
+        `a trace has no room for more than ${most} records of this kind; ${COUNTS_INSTEAD}`,
+      );
+    const wider = this.make(Math.min(most, Math.max(need, this.data.length * 2)));
+    (wider as Uint8Array).set(this.data as Uint8Array);
+    this.data = wider;
   }
 
   push(value: T[number]): void {
@@ -312,9 +327,12 @@ export class TraceBuilder {
   /** One record as words and as halves. */
   private readonly words = new BigUint64Array(4);
   private readonly halves = new Uint32Array(this.words.buffer);
+  private readonly sourcesMax: number;
 
-  constructor(header: Partial<TraceHeader> = {}) {
+  /** `sourcesMax`: errors are CoverageErrors behind so many sources. */
+  constructor(header: Partial<TraceHeader> = {}, sourcesMax = SOURCES_MAX) {
     this.header = { dialect: '', image: '', notes: {}, ...header };
+    this.sourcesMax = sourcesMax;
   }
 
   /** The number of a source; equal sources share one. */
@@ -325,12 +343,19 @@ export class TraceBuilder {
     const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${modes} ${test}`;
     let number = this.sourceNumbers.get(key);
     if (number === undefined) {
-      number = this.sources.length;
-      this.sources.push({ ...source, test: visible(source.test) });
+      number = this.addSource({ ...source, test: visible(source.test) });
       this.sourceNumbers.set(key, number);
-      this.lostBy.push(0);
     }
     return number;
+  }
+
+  private addSource(source: Source): number {
+    if (this.sources.length >= this.sourcesMax)
+      throw new CoverageError(
+        `a trace has no room for more than ${this.sourcesMax} system calls; ${COUNTS_INSTEAD}`,
+      );
+    this.lostBy.push(0);
+    return this.sources.push(source) - 1;
   }
 
   /**
@@ -340,8 +365,7 @@ export class TraceBuilder {
   newSource(source: Source): number {
     if (source.test !== this.lastTest[0]) this.lastTest = [source.test, visible(source.test)];
     const test = this.lastTest[1];
-    this.lostBy.push(0);
-    return this.sources.push(test === source.test ? source : { ...source, test }) - 1;
+    return this.addSource(test === source.test ? source : { ...source, test });
   }
 
   get count(): number {

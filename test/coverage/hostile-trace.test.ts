@@ -38,10 +38,12 @@ function outcome(bytes: Uint8Array): string {
 
 it('a list that comes twice is refused, whichever', () => {
   const blocks = blocksOf(sample()).slice(0, -1);
-  for (const tag of 'HSPF') {
-    const again = blocks.find(block => block.tag === tag)!;
-    expect(outcome(fileOf([...blocks, again], 41, 1))).toMatch(`a second block "${tag}"`);
-  }
+  const again = (tag: string) => blocks.find(block => block.tag === tag)!;
+  for (const tag of 'HPF')
+    expect(outcome(fileOf([...blocks, again(tag)], 41, 1))).toMatch(`a second block "${tag}"`);
+  expect(outcome(fileOf([...blocks, again('S')], 41, 1))).toMatch('sources behind the records');
+  const [header, ...rest] = blocks;
+  expect(outcome(fileOf([header!, again('S'), ...rest], 41, 1))).toBe('ok');
   expect(outcome(fileOf(blocks, 41, 1))).toBe('ok');
 });
 

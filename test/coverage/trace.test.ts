@@ -11,6 +11,8 @@ import {
   TraceBuilder,
   writeTrace,
 } from '../../coverage/index.ts';
+import { Grow, NO_SOURCE } from '../../coverage/trace/trace.ts';
+import { blocksOf } from './hostile-files.ts';
 
 function bytesOf(chunks: Iterable<Uint8Array>): Uint8Array {
   return new Uint8Array(Buffer.concat([...chunks]));
@@ -50,6 +52,35 @@ describe('trace', () => {
     ]);
     expect([...trace.hits()]).toEqual([3, 1, 1, 1]);
     expect(trace.lostTotal).toBe(12);
+  });
+
+  it('has a source for each of many system calls, in several blocks', () => {
+    const builder = new TraceBuilder();
+    const count = 150_000;
+    for (let call = 0; call < count; call++) {
+      const source = { ...NO_SOURCE, thread: 2, syscall: call % 7, call };
+      builder.pc(builder.newSource(source), BASE + BigInt(4 * (call % 3)));
+    }
+    builder.lost(count - 1, 5);
+    const trace = builder.finish();
+    const bytes = bytesOf(writeTrace(trace));
+    expect(readTrace(bytes)).toEqual(trace);
+    expect(blocksOf(bytes).filter(({ tag }) => tag === 'S').length).toBe(3);
+  });
+
+  it('is bounded: more system calls or records are one line, with what to do', () => {
+    const builder = new TraceBuilder({}, 2);
+    builder.source({ thread: 1 });
+    builder.newSource({ ...NO_SOURCE, call: 1 });
+    const line = 'formats that count records (json, lcov, cobertura) have no such limit';
+    const calls = `a trace has no room for more than 2 system calls; ${line}`;
+    expect(() => builder.source({ thread: 2 })).toThrow(calls);
+    expect(() => builder.newSource({ ...NO_SOURCE, call: 2 })).toThrow(calls);
+    const column = new Grow(n => new Uint32Array(n));
+    const records = `a trace has no room for more than 268435456 records of this kind; ${line}`;
+    expect(() => column.reserve(2 ** 28 + 1)).toThrow(records);
+    expect(() => column.reserve(2 ** 33)).toThrow(CoverageError);
+    expect(column.count).toBe(0);
   });
 
   it('reads records out of an area, a whole one at a time', () => {
