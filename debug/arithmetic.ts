@@ -1,6 +1,6 @@
 // The numbers of expressions, with the types and conversions of C on a 64-bit machine (ISO C11,
 // 6.3.1 and 6.5); pointers move by elements.
-import { LONG, pointerTo, type Type, UNSIGNED_LONG } from '../coverage/index.ts';
+import { isSigned, LONG, pointerTo, type Type, UNSIGNED_LONG } from '../coverage/index.ts';
 import { DebugError } from './error.ts';
 import { addressOf, bytesOf, floatOf, integerOf, type Value, vaOf } from './values.ts';
 
@@ -75,7 +75,6 @@ function floatLiteral(text: string): Value {
 const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text);
 
 const isFloat = (type: Type): boolean => type.kind === 'base' && type.encoding === 'float';
-const isSigned = (type: Type): boolean => type.kind === 'base' && type.encoding === 'signed';
 
 /** A bigint of an integer, a number of a float. Errors: DebugError for values that are neither. */
 function numberOf(value: Value): bigint | number {
@@ -83,6 +82,8 @@ function numberOf(value: Value): bigint | number {
   if (kind === 'array') return vaOf(value);
   if (kind === 'struct' || kind === 'void' || kind === 'function')
     throw new DebugError(`${name} is not a number`);
+  if (value.bytes.length > 8 || (kind === 'base' && value.type.encoding === 'complex'))
+    throw new DebugError(`numbers of type ${name} are not supported here: print them alone`);
   if (!isFloat(value.type)) return integerOf(value);
   const number = floatOf(value);
   if (number === undefined) throw new DebugError(`numbers of type ${name} are not supported`);

@@ -33,6 +33,8 @@ export interface Watch {
   readonly id: number;
   readonly what: string;
   readonly type: Type;
+  /** Of a bit field. */
+  readonly bits: Value['bits'];
   readonly va: bigint;
   /** One for each page that it lies in. */
   readonly ranges: readonly Range[];
@@ -170,8 +172,8 @@ export class DebugSession {
   /** Errors: DebugError. */
   watch(what: string, wish: Wish = {}): Watch {
     if (this.#watches.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many watches');
-    const { type, va, ranges } = this.memoryOf(what);
-    const watch = { id: this.#next++, what, type, va, ranges, rule: ruleOf(wish, this) };
+    const memory = this.memoryOf(what);
+    const watch = { id: this.#next++, what, ...memory, rule: ruleOf(wish, this) };
     this.#watches.push(watch);
     this.#changes++;
     return watch;
@@ -196,6 +198,7 @@ export class DebugSession {
   // Values.
 
   readonly read: Read = (va, bytes) => {
+    if (bytes === 0) return new Uint8Array(0);
     const data = readMemory(this.timeline.machine, this.hart, va, bytes);
     return data?.length === bytes ? data : undefined;
   };
@@ -223,8 +226,15 @@ export class DebugSession {
     const { view, at } = this.frame;
     const place = variable.place(view, at);
     const { type } = variable;
-    const bytes = place && this.#bytesAt(place, Math.min(type.bytes, VALUE_MAX));
+    const size = Math.min(type.bytes, VALUE_MAX);
+    const bytes = place && (this.#bytesAt(place, size) ?? this.#mapped(place, type, size));
     return bytes && { type, place, bytes };
+  }
+
+  /** The beginning of an array: its elements have addresses and values without the rest. */
+  #mapped(place: Place, type: Type, size: number): Uint8Array | undefined {
+    if (place.kind !== 'memory' || type.kind !== 'array') return undefined;
+    return readMemory(this.timeline.machine, this.hart, place.va, size) ?? new Uint8Array(0);
   }
 
   /**
@@ -302,11 +312,13 @@ export class DebugSession {
       throw new DebugError(`${name} is ${value} here${why}`);
     }
     // Those of the frame's file hide those of its program, and these hide those of the kernel.
-    const { image, scope } = this.frame;
+    const { image, scope, view, at } = this.frame;
     for (const { variables } of new Set(image ? [image, ...this.images] : this.images)) {
       const variable = variables.global(name, scope?.unit);
       const value = variable && this.valueOf(variable);
       if (value) return value;
+      const place = variable?.place(view, at);
+      if (place?.kind === 'memory') throw notMapped(place.va);
     }
     return undefined;
   }
@@ -316,20 +328,20 @@ export class DebugSession {
   }
 
   /** The memory of an expression: pages that are neighbours here are not in RAM. */
-  memoryOf(text: string): { readonly type: Type; readonly va: bigint; readonly ranges: readonly Range[] } {
+  memoryOf(text: string): Pick<Watch, 'type' | 'bits' | 'va' | 'ranges'> {
     const value = this.evaluate(text);
     const va = vaOf(value);
-    const size = Math.max(1, Math.min(value.type.bytes, VALUE_MAX));
+    const bytes = value.bits ? value.bytes.length : value.type.bytes;
+    const size = Math.max(1, Math.min(bytes, VALUE_MAX));
     const ranges: Range[] = [];
     for (let done = 0; done < size; ) {
       const pa = translate(this.timeline.machine, this.hart, va + BigInt(done));
-      if (pa === undefined)
-        throw new DebugError(`nothing is mapped at 0x${(va + BigInt(done)).toString(16)}`);
-      const bytes = Math.min(size - done, PAGE - (pa % PAGE));
-      ranges.push({ pa, bytes });
-      done += bytes;
+      if (pa === undefined) throw notMapped(va + BigInt(done));
+      const part = Math.min(size - done, PAGE - (pa % PAGE));
+      ranges.push({ pa, bytes: part });
+      done += part;
     }
-    return { type: value.type, va, ranges };
+    return { type: value.type, bits: value.bits, va, ranges };
   }
 
   // Places.
@@ -555,9 +567,11 @@ export class DebugSession {
   }
 
   /** By the physical memory: the address may mean something else by now. */
-  #watched({ type, va, ranges }: Watch): string {
+  #watched({ type, bits, va, ranges }: Watch): string {
     const { ram } = this.timeline.machine;
     const bytes = Uint8Array.from(ranges.flatMap(({ pa, bytes: size }) => [...ram.read(pa, size)]));
-    return this.show({ type, place: { kind: 'memory', va }, bytes });
+    return this.show({ type, place: { kind: 'memory', va }, bytes, ...(bits && { bits }) });
   }
 }
+
+const notMapped = (va: bigint): DebugError => new DebugError(`nothing is mapped at 0x${va.toString(16)}`);

@@ -21,8 +21,8 @@ const VALUES_MAX = 4096;
 
 /** Of an integer, a pointer or an enumerator. */
 export function integerOf({ type, bytes, bits }: Value): bigint {
-  let word = wordOf(bytes);
-  let size = 8 * Math.min(bytes.length, 8);
+  let word = wordOf(bytes.subarray(0, 8)) | (wordOf(bytes.subarray(8, 16)) << 64n);
+  let size = 8 * Math.min(bytes.length, 16);
   if (bits) {
     word = (word >> BigInt(bits.first)) & ((1n << BigInt(bits.count)) - 1n);
     size = bits.count;
@@ -36,11 +36,23 @@ export function bytesOf(value: bigint, size: number): Uint8Array {
   return bytes.subarray(0, size);
 }
 
-/** Of a float or a double; undefined for other sizes. */
-export function floatOf({ bytes }: Value): number | undefined {
+/** Of a float, a double, or a long double as a double; undefined for other sizes. */
+export function floatOf({ bytes }: Pick<Value, 'bytes'>): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length === 4) return view.getFloat32(0, true);
+  if (bytes.length === 16) return quadOf(view.getBigUint64(8, true), view.getBigUint64(0, true));
   return bytes.length === 8 ? view.getFloat64(0, true) : undefined;
+}
+
+/** IEEE 754 binary128, rounded. */
+function quadOf(high: bigint, low: bigint): number {
+  const sign = high >> 63n ? -1 : 1;
+  const exponent = Number((high >> 48n) & 0x7fffn);
+  const fraction = ((high & 0xffff_ffff_ffffn) << 64n) | low;
+  if (exponent === 0x7fff) return fraction === 0n ? sign * Infinity : Number.NaN;
+  const digits = Number(exponent === 0 ? fraction : fraction | (1n << 112n)); // below 2^113
+  const by = Math.max(1, exponent) - 16383 - 112;
+  return sign * digits * 2 ** Math.max(-1000, by) * 2 ** Math.min(0, by + 1000);
 }
 
 /** Errors: DebugError for a value that is not in memory. */
@@ -49,11 +61,10 @@ export function vaOf({ place, type }: Value): bigint {
   return place.va;
 }
 
-export const addressOf = (value: Value): Value => ({
-  type: pointerTo(value.type),
-  place: undefined,
-  bytes: bytesOf(vaOf(value), 8),
-});
+export function addressOf(value: Value): Value {
+  if (value.bits) throw new DebugError('a bit field has no address');
+  return { type: pointerTo(value.type), place: undefined, bytes: bytesOf(vaOf(value), 8) };
+}
 
 export function show(value: Value, read: Read): string {
   return showIn(value, read, 0, { values: VALUES_MAX });
@@ -80,6 +91,8 @@ function showIn(value: Value, read: Read, depth: number, budget: { values: numbe
       return `{${inner.join(', ')}}`;
     }
     case 'array': {
+      // The part of it that is mapped: a program's large ones are made page by page.
+      if (bytes.length === 0 && type.bytes > 0) return '<nothing is mapped there>';
       if (isText(type.of)) return quoted(bytes);
       if (depth >= DEPTH_MAX) return '[...]';
       const size = type.of.bytes;
@@ -103,7 +116,7 @@ export function memberOf(
   { bytes, place }: Value,
   { type, offset, bits }: { readonly type: Type; readonly offset: number; readonly bits?: Value['bits'] },
 ): Value {
-  const size = bits ? Math.min(8, Math.ceil((bits.first + bits.count) / 8)) : type.bytes;
+  const size = bits ? Math.min(16, Math.ceil((bits.first + bits.count) / 8)) : type.bytes;
   const at: Place | undefined =
     place?.kind === 'memory' ? { kind: 'memory', va: place.va + BigInt(offset) } : undefined;
   return { type, place: at, bytes: bytes.subarray(offset, offset + size), ...(bits && { bits }) };
@@ -113,12 +126,24 @@ function showBase(value: Value): string {
   const { type } = value;
   const encoding = type.kind === 'base' ? type.encoding : 'signed';
   const float = encoding === 'float' ? floatOf(value) : undefined;
-  if (float !== undefined) return Object.is(float, -0) ? '-0' : String(float);
+  if (float !== undefined) return showFloat(float);
+  if (encoding === 'complex') {
+    const half = value.bytes.length / 2;
+    const parts = [value.bytes.subarray(0, half), value.bytes.subarray(half)].map(bytes =>
+      floatOf({ bytes }),
+    );
+    return parts
+      .map(part => (part === undefined ? '?' : showFloat(part)))
+      .join(' + ')
+      .concat('i');
+  }
   const number = integerOf(value);
   if (encoding === 'bool') return number === 0n ? 'false' : 'true';
   if (!isChar(type)) return String(number);
   return `${number} '${escaped(Uint8Array.of(Number(BigInt.asUintN(8, number))), "'")}'`;
 }
+
+const showFloat = (number: number): string => (Object.is(number, -0) ? '-0' : String(number));
 
 function showPointer(value: Value, read: Read): string {
   const at = integerOf(value);

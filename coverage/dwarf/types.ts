@@ -30,7 +30,7 @@ export type Type =
   | { readonly kind: 'function'; readonly name: string; readonly bytes: 0 }
   | { readonly kind: 'void'; readonly name: 'void'; readonly bytes: 0 };
 
-export type Encoding = 'signed' | 'unsigned' | 'signed char' | 'unsigned char' | 'float' | 'bool';
+export type Encoding = 'signed' | 'unsigned' | 'signed char' | 'unsigned char' | 'float' | 'complex' | 'bool';
 
 export interface Member {
   /** '' for an anonymous struct or union. */
@@ -259,6 +259,7 @@ export function isSigned(type: Type): boolean {
 /** DWARF 5 table 7.11; `char` is unsigned on RISC-V (psABI). */
 function encodingOf(encoding: number): Encoding {
   if (encoding === 0x02) return 'bool';
+  if (encoding === 0x03) return 'complex';
   if (encoding === 0x04) return 'float';
   if (encoding === 0x06) return 'signed char';
   if (encoding === 0x08) return 'unsigned char';
