@@ -24,7 +24,7 @@ import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
 import type { Image } from './image.ts';
 import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
-import { refusedOnce } from './refused.ts';
+import { Places } from './places.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
 import { bytesOf, type Read, show, type Value, vaOf } from './values.ts';
@@ -58,6 +58,8 @@ export type Absence = 'optimised out' | 'not yet stored';
 
 const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
+/** Searches backwards that a step begins again, see `until`. */
+const REFUSALS_MAX = 8;
 /** Conditions that are evaluated at a stretch: some 20 ms. */
 const PATIENCE = 1000;
 /** Executions that a search keeps. */
@@ -472,21 +474,25 @@ export class DebugSession {
   ): Motion {
     const { machine } = this.timeline;
     const hart = this.#hart;
-    const isWanted = refusedOnce(
+    const places = new Places(
       threadOf(this.hart),
       pc => this.imageAt(pc),
       one => isDone(framesOf(machine, one, this.images, 1)[0]!),
     );
-    for (;;) {
+    for (let refusals = 0; ; refusals++) {
+      // Backwards only the last place counts of the many that an interval has, so they are not
+      // looked at in the midst of the run; unless refusals are many, as in a deep recursion.
+      const isLate = direction === 'back' && refusals < REFUSALS_MAX;
       const found = yield* this.#search(direction, () => {
         const accepts = (one: Hart, pc: bigint): boolean =>
-          (addresses.has(pc) && isWanted(one)) || this.#holds(one, pc, direction);
+          (addresses.has(pc) && (isLate ? places.mayEnd(one) : places.ends(one))) ||
+          this.#holds(one, pc, direction);
         return { breakpoints: new Set([...addresses, ...this.#breakpoints.addresses]), accepts };
       });
       if (found.kind !== 'breakpoint') this.#stand(hart);
       const reason = this.#reason(found, direction);
       const isOwn = found.kind === 'breakpoint' && addresses.has(found.pc);
-      if (isOwn && isWanted(this.hart)) return { kind: 'step' };
+      if (isOwn && places.ends(this.hart)) return { kind: 'step' };
       if (reason) return reason;
       yield;
     }

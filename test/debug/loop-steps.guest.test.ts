@@ -89,6 +89,12 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
     ).toEqual(['search at search.c:9', 'search at search.c:8', 'found at search.c:2']);
   });
 
+  test('a step back looks at the last of the many places before it', () => {
+    const before = Date.now();
+    answers(record('end', RECURSIVE), 'goto end', 'rstep 10');
+    expect(Date.now() - before).toBeLessThan(30_000);
+  });
+
   test('next behind a recursive call stops in the same line of the outer one', () => {
     const capsule = record('down', RECURSIVE);
     const commands = [
