@@ -106,10 +106,21 @@ function ourFrames(session: DebugSession): Seen[] {
   });
 }
 
-/** In front of a `ret` the frame is gone; the debug information, and so GDB, still has it. */
-function isReturn(session: DebugSession): boolean {
-  const bytes = session.read(session.frames[0]!.pc, 2);
-  return bytes !== undefined && bytes[0] === 0x82 && bytes[1] === 0x80;
+/**
+ * Between here and `ret` only registers are restored: the debug information, and so GDB, has the
+ * frame until the end, though sp and ra may be the caller's already. Compilers use compressed
+ * instructions there: c.addi, c.addi16sp, c.ldsp, c.fldsp, c.jr ("C" extension, 16.3 and 16.5).
+ */
+function isEpilogue(session: DebugSession): boolean {
+  for (let at = session.innermost.pc, n = 0; n < 40; at += 2n, n++) {
+    const bytes = session.read(at, 2);
+    const code = bytes ? bytes[0]! | (bytes[1]! << 8) : 0;
+    if (code === 0x8082) return true;
+    const isAdd = (code & 0xff83) === 0x0101 || (code & 0xef83) === 0x6101;
+    const isLoad = (code & 0xe003) === 0x6002 || (code & 0xe003) === 0x2002;
+    if (!isAdd && !isLoad) return false;
+  }
+  return false;
 }
 
 async function gdbStacks({ dir, capsule }: Recorded, moments: readonly number[]): Promise<Stack[]> {
@@ -149,7 +160,7 @@ export async function compareWithGdb(
     session.goto(moment + 1, hart);
     const later = session.frames[0]!.pc;
     session.goto(moment, hart);
-    if (isReturn(session)) {
+    if (isEpilogue(session)) {
       sum.stacks++;
       continue;
     }
