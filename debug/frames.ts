@@ -16,7 +16,7 @@ export interface Frame {
   readonly line: number;
   /** Of the instruction that runs, or to which the call returns. */
   readonly pc: bigint;
-  /** In the statement that runs: of a caller, inside its call; behind it another function may begin. */
+  /** In the statement that runs; of a caller inside its call: another function may follow. */
   readonly at: bigint;
   readonly image: Image | undefined;
   readonly scope: Scope | undefined;
@@ -136,8 +136,8 @@ const EPILOGUE_MAX = 40;
 
 /**
  * A signal handler returns to `li a7, 139; ecall` (rt_sigreturn), on a page that need not be mapped
- * before it does, with sp at the registers of the interrupted code: pc, x1 to x31, f0 to f31 (struct
- * rt_sigframe of linux/riscv64).
+ * before it does, with sp at the registers of the interrupted code: pc, x1 to x31, f0 to f31
+ * (struct rt_sigframe of linux/riscv64).
  */
 function byTrampoline(pc: bigint, registers: Registers, memory: Memory, images: readonly Image[]) {
   const code = memory(pc, 8);

@@ -25,7 +25,7 @@ export function loopsIn(elf: Elf, intervals: readonly Interval[]): Loop[] {
   return loops;
 }
 
-/** Does whoever comes to `low` go on to `high`? A call in between returns. */
+/** Does control that comes to `low` go on to `high`? A call in between returns. */
 export function isStraight(elf: Elf, interval: Interval): boolean {
   for (const [, { name, rd }] of instructionsIn(elf, [interval]))
     if ((JUMPS.has(name) || name === 'jalr') && (!LINKING.has(name) || rd === 0)) return false;

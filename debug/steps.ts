@@ -19,8 +19,8 @@ export interface Walker {
   /** To a place; the hart stays selected. */
   travel(unit: number, hart: number): InPieces<RunResult>;
   /**
-   * Until the thread meets one of `addresses` where its innermost call `isDone`, or any a breakpoint
-   * of the user.
+   * Until the thread meets one of `addresses` where its innermost call `isDone`, or any thread a
+   * breakpoint of the user.
    */
   until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: (innermost: Frame) => boolean): Motion;
 }
@@ -108,9 +108,9 @@ export function* stepLine(walker: Walker, direction: Direction, isInto: boolean)
 }
 
 /**
- * Addresses of statements to stop at. Those of the own line are left out, because a loop may have no
- * others, but not where another call of the function comes to them: one that is open already, or on
- * a way back one that has ended. A new call comes to the first instruction.
+ * Addresses of statements to stop at. Those of the own line are left out, because a loop may have
+ * no others, but not where another call of the function comes to them: one that is open already, or
+ * on a way back one that has ended. A new call comes to the first instruction.
  */
 function wantedFrom(walker: Walker, image: Image, direction: Direction, isInto: boolean): Set<bigint> {
   const { statements } = image;
