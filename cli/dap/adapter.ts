@@ -28,9 +28,9 @@ import { ClientValues } from './values.ts';
 
 interface Launch extends P.LaunchRequestArguments {
   readonly capsule?: unknown;
-  readonly images?: unknown;
-  readonly sources?: unknown;
-  readonly stopOnEntry?: unknown;
+  readonly images?: readonly string[];
+  readonly sources?: readonly string[];
+  readonly stopOnEntry?: boolean;
 }
 
 /** Frames of a hart have numbers from here on. */
@@ -169,8 +169,8 @@ export class DapServer extends Adapter {
     }
   }
 
-  async #open(capsule: string, { images, sources, stopOnEntry }: Launch): Promise<void> {
-    const folders = textsOf(sources).map(folder => resolve(folder));
+  async #open(capsule: string, { images = [], sources = [], stopOnEntry = true }: Launch): Promise<void> {
+    const folders = sources.map(folder => resolve(folder));
     let line: number[] = [];
     const print = (byte: number): void => {
       if (byte !== CR) line.push(byte);
@@ -178,7 +178,7 @@ export class DapServer extends Adapter {
       this.sendEvent(new OutputEvent(new TextDecoder().decode(Uint8Array.from(line)), 'stdout'));
       line = [];
     };
-    const opened = await openDebugger(capsule, textsOf(images), { engine: 'jit' }, print);
+    const opened = await openDebugger(capsule, images, { engine: 'jit' }, print);
     this.#source = new SourceView([...folders, ...this.#folders], {
       images: opened.session.images,
       say: this.#log,
@@ -186,7 +186,7 @@ export class DapServer extends Adapter {
     this.#session = opened.session;
     this.#breakpoints = new ClientBreakpoints(opened.session, this.#source, this.#log);
     this.#start = opened.start;
-    this.#stopsOnEntry = stopOnEntry !== false;
+    this.#stopsOnEntry = stopOnEntry;
   }
 
   /** The run begins for the client. */
@@ -506,6 +506,3 @@ export class DapServer extends Adapter {
     this.#going?.abort(GONE);
   }
 }
-
-const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];

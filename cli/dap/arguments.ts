@@ -13,7 +13,11 @@ const wish = { condition: z.string().optional(), logMessage: z.string().optional
 /** The requests that the server meets. */
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   initialize: anything,
-  launch: anything,
+  launch: z.looseObject({
+    images: z.array(z.string()).optional(),
+    sources: z.array(z.string()).optional(),
+    stopOnEntry: z.boolean().optional(),
+  }),
   configurationDone: anything,
   disconnect: anything,
   terminate: anything,

@@ -33,7 +33,8 @@ export function sourceFileOf(given: string, images: readonly Image[], source: So
     const image = images.find(({ lines }) => lines.filesOf(path).length > 0);
     if (image) return { image, names: image.lines.filesOf(path) };
   }
-  const candidates = candidatesFor(path, images);
+  const named = candidatesFor(path, images);
+  const candidates = named.length > 0 ? named : candidatesFor(realOf(given), images);
   const isShown = ({ name }: Candidate): boolean => isSameFile(source.pathOf(name), given);
   const isLike = ({ name, shared }: Candidate): boolean =>
     shared > 1 || (!name.includes('/') && source.pathOf(name) === undefined);
@@ -45,6 +46,15 @@ export function sourceFileOf(given: string, images: readonly Image[], source: So
   throw new DebugError(
     `${given} is not the ${other.name} of the run${place === undefined ? '' : `, which is ${place}`}`,
   );
+}
+
+/** A link may have another name. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Files with the last name of the path; those that share most of it first. */

@@ -1,6 +1,6 @@
 // `kcovbox dap`, as the protocol says: headers, requests that it does not meet, lines that count
 // from 0, sources by their paths, and the console.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
@@ -83,6 +83,19 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
     expect(await errors).toBe('');
   });
 
+  test('launch refuses arguments of other types', async () => {
+    client = new DapClient(hot.dir);
+    await client.ask('initialize');
+    const wrong = [{ images: 'x' }, { sources: 5 }, { sources: ['.', 5] }, { stopOnEntry: 'no' }];
+    for (const one of wrong) {
+      const { success, message } = await client.ask('launch', { capsule: hot.capsule, ...one });
+      expect({ success, message }).toEqual({
+        success: false,
+        message: expect.stringContaining(`launch: ${Object.keys(one)[0]}`),
+      });
+    }
+  });
+
   test('lines and columns may count from 0; a breakpoint tells its line', async () => {
     client = new DapClient(hot.dir);
     await client.ask('initialize', { linesStartAt1: false, columnsStartAt1: false });
@@ -135,6 +148,12 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
     // The name of a source is no other thing's.
     for (const path of ['functions', 'data']) await client.ask('setBreakpoints', { source: { path } });
     expect(await client.say('info breakpoints')).toMatch(/ break copy /);
+  });
+
+  test('a source may be a link with another name', async () => {
+    await launched('copy');
+    symlinkSync(hot.source, join(hot.dir, 'link.c'));
+    expect(await setLines(join(hot.dir, 'link.c'), lineOf('total++'))).toMatchObject([{ verified: true }]);
   });
 
   test('steps are those of the thread, and say what they could not do', async () => {
