@@ -2,7 +2,7 @@
 // 6.3.1 and 6.5); pointers move by elements.
 import { isSigned, LONG, pointerTo, type Type, UNSIGNED_LONG } from '../coverage/index.ts';
 import { DebugError } from './error.ts';
-import { addressOf, bytesOf, floatOf, integerOf, type Value, vaOf } from './values.ts';
+import { addressOf, bytesOf, floatOf, INTEGER_MAX, integerOf, type Value, vaOf } from './values.ts';
 
 type Base = Type & { readonly kind: 'base' };
 
@@ -14,6 +14,8 @@ const INT = base('int', 4, 'signed');
 const UNSIGNED = base('unsigned int', 4, 'unsigned');
 const FLOAT = base('float', 4, 'float');
 const DOUBLE = base('double', 8, 'float');
+const INT128 = base('__int128', 16, 'signed');
+const UNSIGNED_INT128 = base('unsigned __int128', 16, 'unsigned');
 
 /** Types that every program may name. */
 export const BASE_TYPES: Readonly<Record<string, Type>> = {
@@ -50,8 +52,9 @@ export const MINUS_ONE = integer(-1n, INT);
 
 /** `text`: as C writes it. Errors: DebugError for a number that has no type. */
 export function literal(text: string): Value {
-  const [, digits = '', suffix = ''] = /^(0x[0-9a-f]+|\d+)([ul]*)$/i.exec(text) ?? [];
+  const [, digits = '', suffix = ''] = /^(0x[0-9a-f]+|\d+)(u?l{0,2}|l{1,2}u)$/i.exec(text) ?? [];
   if (digits === '') return floatLiteral(text);
+  if (/^0\d*[89]/.test(digits)) throw new DebugError(`${shortened(text)} is not an octal number`);
   const number = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits);
   // 6.4.4.1: the first type that it fits; a decimal one without u has no unsigned type. One that
   // fits no other is taken as unsigned, as compilers do.
@@ -67,64 +70,80 @@ export function literal(text: string): Value {
 }
 
 function floatLiteral(text: string): Value {
-  const isFloat = /f$/i.test(text);
-  if (/[ul]$/i.test(text)) throw new DebugError(`numbers such as ${shortened(text)} are not supported`);
-  return float(Number(isFloat ? text.slice(0, -1) : text), isFloat ? FLOAT : DOUBLE);
+  const [, digits = '', suffix] = /^([\d.]*[.e][-+\de]*)(f?)$/i.exec(text) ?? [];
+  if (digits === '') throw new DebugError(`numbers such as ${shortened(text)} are not supported`);
+  return float(Number(digits), suffix ? FLOAT : DOUBLE);
 }
 
 const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text);
 
 const isFloat = (type: Type): boolean => type.kind === 'base' && type.encoding === 'float';
 
+/** Errors: DebugError for types whose values are no numbers here. */
+function checkNumber(type: Type): void {
+  if (type.kind === 'struct' || type.kind === 'void' || type.kind === 'function')
+    throw new DebugError(`${type.name} is not a number`);
+  const { kind, bytes } = type;
+  const isKnown =
+    kind !== 'base' ||
+    (isFloat(type) ? bytes === 4 || bytes === 8 : type.encoding !== 'complex' && bytes <= INTEGER_MAX);
+  if (!isKnown) throw new DebugError(`numbers of type ${type.name} are not supported here: print them alone`);
+}
+
 /** A bigint of an integer, a number of a float. Errors: DebugError for values that are neither. */
 function numberOf(value: Value): bigint | number {
-  const { kind, name } = value.type;
-  if (kind === 'array') return vaOf(value);
-  if (kind === 'struct' || kind === 'void' || kind === 'function')
-    throw new DebugError(`${name} is not a number`);
-  if (value.bytes.length > 8 || (kind === 'base' && value.type.encoding === 'complex'))
-    throw new DebugError(`numbers of type ${name} are not supported here: print them alone`);
-  if (!isFloat(value.type)) return integerOf(value);
-  const number = floatOf(value);
-  if (number === undefined) throw new DebugError(`numbers of type ${name} are not supported`);
-  return number;
+  const { type } = value;
+  checkNumber(type);
+  if (type.kind === 'array') return vaOf(value);
+  return isFloat(type) ? floatOf(value)! : integerOf(value);
 }
 
 /** As a cast does, and each operator with its operands. */
 export function converted(type: Type, value: Value): Value {
   if (type.kind === 'struct' || type.kind === 'array') throw new DebugError(`cannot cast to ${type.name}`);
   const from = numberOf(value.type.kind === 'array' ? addressOf(value) : value);
+  if (type.kind === 'void') return { type, place: undefined, bytes: new Uint8Array(0) };
+  checkNumber(type);
   if (type.kind === 'base' && type.encoding === 'bool')
     return { type, place: undefined, bytes: bytesOf(Number(from) !== 0 ? 1n : 0n, type.bytes) };
-  if (!isFloat(type)) return integer(whole(from), type);
-  if (type.bytes > 8) throw new DebugError(`cannot cast to ${type.name}`);
+  if (!isFloat(type)) return integer(typeof from === 'bigint' ? from : whole(from, type), type);
   return float(typeof from === 'bigint' && type.bytes === 4 ? rounded(from) : Number(from), type);
 }
 
-/** Towards zero. A number that has no integer has none in C either. */
-function whole(number: bigint | number): bigint {
-  if (typeof number === 'bigint') return number;
+/** Towards zero. Where the type has no such integer, C defines none either (6.3.1.4). */
+function whole(number: number, type: Type): bigint {
+  if (type.kind === 'pointer') throw new DebugError(`cannot cast a float to ${type.name}`);
   if (!Number.isFinite(number)) throw new DebugError(`${number} has no integer`);
-  return BigInt(Math.trunc(number));
+  const is = BigInt(Math.trunc(number));
+  const bits = 8 * type.bytes;
+  if (is !== (isSigned(type) ? BigInt.asIntN(bits, is) : BigInt.asUintN(bits, is)))
+    throw new DebugError(`${number} does not fit into ${type.name}`);
+  return is;
 }
 
 /**
- * A long on its way to a float must be rounded once. The low 12 bits of a large one become one bit
+ * A long on its way to a float must be rounded once. The low bits of a large one become one bit
  * that says whether there were any, so the rest fits into a double as it is: 24 bits decide.
  */
 function rounded(number: bigint): number {
   if (BigInt.asIntN(53, number) === number) return Number(number);
-  return Number(((number >> 12n) | (number & 0xfffn ? 1n : 0n)) << 12n);
+  const low = BigInt(number.toString(2).length - 50);
+  return Number(((number >> low) | (BigInt.asUintN(Number(low), number) ? 1n : 0n)) << low);
 }
 
-/** Of an operand behind its promotion (6.3.1.1); a pointer counts as its address. */
+/**
+ * Of an operand behind its promotion (6.3.1.1), one of RANKS whatever its own name; a pointer
+ * counts as its address. Bit fields are as clang has them: of up to 32 bits, they are int.
+ */
 function promoted({ type, bits }: Value): Type {
+  checkNumber(type);
   if (type.kind === 'pointer' || type.kind === 'array') return UNSIGNED_LONG;
-  if (isFloat(type)) return type;
-  if (type.bytes < 4 || (bits && bits.count < 32)) return INT;
-  const isWide = type.bytes > 4;
-  if (isSigned(type)) return isWide ? LONG : INT;
-  return isWide ? UNSIGNED_LONG : UNSIGNED;
+  if (isFloat(type)) return type.bytes === 4 ? FLOAT : DOUBLE;
+  const width = bits ? bits.count : 8 * type.bytes;
+  if (width < 32) return INT;
+  if (width === 32) return isSigned(type) ? INT : UNSIGNED;
+  if (type.bytes <= 8) return isSigned(type) ? LONG : UNSIGNED_LONG;
+  return isSigned(type) ? INT128 : UNSIGNED_INT128;
 }
 
 /** The value of `+x`. */
@@ -132,11 +151,13 @@ export const promote = (value: Value): Value =>
   isPointer(value) ? value : converted(promoted(value), value);
 
 /** The type in which two operands meet (6.3.1.8): the first of these that one of them has. */
-const RANKS: readonly Type[] = [DOUBLE, FLOAT, UNSIGNED_LONG, LONG, UNSIGNED, INT];
+const RANKS: readonly Type[] = [
+  ...[DOUBLE, FLOAT, UNSIGNED_INT128, INT128, UNSIGNED_LONG, LONG, UNSIGNED, INT],
+];
 
 function common(a: Value, b: Value): Type {
-  const names = [promoted(a).name, promoted(b).name];
-  return RANKS.find(({ name }) => names.includes(name)) ?? DOUBLE;
+  const both = [promoted(a), promoted(b)];
+  return RANKS.find(type => both.includes(type))!;
 }
 
 /**
@@ -169,13 +190,15 @@ function shifted(sign: '<<' | '>>', a: Value, b: Value): Value {
 
 const isPointer = ({ type }: Value): boolean => type.kind === 'pointer' || type.kind === 'array';
 
-/** Undefined: no operand that moves a pointer, or a difference of two of them. */
+/** Undefined: none of the operands is a pointer. */
 function movedPointer(sign: '+' | '-', a: Value, b: Value): Value | undefined {
   const [pointer, other] = isPointer(a) ? [a, b] : [b, a];
   const { type } = pointer;
   if (type.kind !== 'pointer' && type.kind !== 'array') return undefined;
-  if (sign === '-' && pointer !== a) return undefined;
+  if (isPointer(other) ? sign === '+' : pointer !== a && sign === '-')
+    throw new DebugError(`${a.type.name} ${sign} ${b.type.name} is not possible`);
   const of = type.kind === 'array' ? type.of : type.to();
+  if (of.kind === 'struct' && of.bytes === 0) throw new DebugError(`the size of ${of.name} is not known`);
   const size = BigInt(Math.max(1, of.bytes));
   const at = type.kind === 'array' ? vaOf(pointer) : integerOf(pointer);
   const by = numberOf(other);

@@ -3,7 +3,7 @@
 import { pointerTo, type Type, VOID } from '../coverage/index.ts';
 import { BASE_TYPES, compute, converted, isTrue, literal, MINUS_ONE, promote, truth } from './arithmetic.ts';
 import { DebugError } from './error.ts';
-import { addressOf, integerOf, memberOf, type Read, type Value, vaOf } from './values.ts';
+import { addressOf, integerOf, memberOf, type Read, sizeOf, type Value, vaOf } from './values.ts';
 
 export interface Names {
   variable(name: string): Value | undefined;
@@ -17,7 +17,7 @@ const OBJECT_MAX = 1 << 16;
 /** Members without a name that one look-up enters. */
 const MEMBERS_MAX = 1000;
 const TOKEN =
-  /\s*(?:((?:0x[0-9a-f]+|(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)[ulf]*)|([A-Za-z_]\w*)|('(?:[^'\\]|\\.)')|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\].]))/iy;
+  /\s*(?:((?:0x[0-9a-f]+|(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)[ulf]*)|([A-Za-z_]\w*)|('(?:[^'\\]|\\(?:x[0-9a-f]{1,2}|[0-7]{1,3}|.))')|(->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\].]))/iy;
 
 const BINARY: readonly (readonly string[])[] = [
   ['||'],
@@ -70,9 +70,28 @@ function tokens(text: string): Token[] {
   return found;
 }
 
-const ESCAPES: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, '0': 0 };
-const codeOf = (text: string): number =>
-  text.startsWith('\\') ? (ESCAPES[text[1]!] ?? text.charCodeAt(1)) : text.charCodeAt(0);
+/** Behind a backslash (6.4.4.4), and the `e` of GNU C. */
+const ESCAPES: Readonly<Record<string, number>> = {
+  ...{ a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 },
+  ...{ "'": 0x27, '"': 0x22, '?': 0x3f, '\\': 0x5c },
+};
+
+/** Of a character constant without its quotes; `char` is unsigned on RISC-V. */
+function codeOf(text: string): number {
+  const [first = '', ...rest] = text;
+  const number = rest.join('');
+  const code =
+    first !== '\\'
+      ? first.charCodeAt(0)
+      : /^x/i.test(number)
+        ? Number.parseInt(number.slice(1), 16)
+        : /^[0-7]/.test(number)
+          ? Number.parseInt(number, 8)
+          : Object.hasOwn(ESCAPES, number) && ESCAPES[number]!;
+  if (code === false || !(code <= (first === '\\' ? 0xff : 0x7f)))
+    throw new DebugError(`'${text}' is not a character of one byte`);
+  return code;
+}
 
 class Parser {
   readonly #tokens: readonly Token[];
@@ -185,10 +204,10 @@ class Parser {
         value = () => target(compute('+', of(), index()), read);
       } else if (this.#take('->')) {
         const name = this.#member();
-        value = () => member(target(of(), read), name);
+        value = () => member(target(of(), read), name, read);
       } else if (this.#take('.')) {
         const name = this.#member();
-        value = () => member(of(), name);
+        value = () => member(of(), name, read);
       } else return value;
     }
   }
@@ -217,10 +236,15 @@ function joined(sign: string, left: Expression, right: Expression): Expression {
   return () => compute(sign, left(), right());
 }
 
-function member(value: Value, name: string): Value {
+function member(value: Value, name: string, read: Read): Value {
   const found = find(value, name, 0);
   if (!found) throw new DebugError(`${value.type.name} has no member ${name}`);
-  return found;
+  if (found.bytes.length >= Math.min(sizeOf(found), OBJECT_MAX)) return found;
+  // It lies behind the part of a long object that was read.
+  return {
+    ...objectAt(found.type, vaOf(found), read, sizeOf(found)),
+    ...(found.bits && { bits: found.bits }),
+  };
 }
 
 /** The object behind a pointer. */
@@ -231,10 +255,10 @@ function target(pointer: Value, read: Read): Value {
   return objectAt(type.to(), BigInt.asUintN(64, integerOf(pointer)), read);
 }
 
-function objectAt(type: Type, va: bigint, read: Read): Value {
+function objectAt(type: Type, va: bigint, read: Read, whole = type.bytes): Value {
   if (type.kind === 'void' || type.kind === 'function')
     throw new DebugError(`there is no value behind a pointer to ${type.name}; cast it first`);
-  const size = Math.min(type.bytes, OBJECT_MAX);
+  const size = Math.min(whole, OBJECT_MAX);
   const bytes = read(va, size);
   if (bytes?.length !== size) throw new DebugError(`nothing is mapped at 0x${va.toString(16)}`);
   return { type, place: { kind: 'memory', va }, bytes };

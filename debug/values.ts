@@ -8,11 +8,13 @@ export interface Value {
   /** Where it is; undefined for a computed one. */
   readonly place: Place | undefined;
   readonly bytes: Uint8Array;
-  readonly bits?: { readonly first: number; readonly count: number };
+  readonly bits?: { readonly first: number; readonly count: number } | undefined;
 }
 
 export type Read = (va: bigint, bytes: number) => Uint8Array | undefined;
 
+/** Bytes of an integer: of an __int128. */
+export const INTEGER_MAX = 16;
 const ITEMS_MAX = 32;
 const TEXT_MAX = 200;
 const DEPTH_MAX = 4;
@@ -21,8 +23,9 @@ const VALUES_MAX = 4096;
 
 /** Of an integer, a pointer or an enumerator. */
 export function integerOf({ type, bytes, bits }: Value): bigint {
-  let word = wordOf(bytes.subarray(0, 8)) | (wordOf(bytes.subarray(8, 16)) << 64n);
-  let size = 8 * Math.min(bytes.length, 16);
+  let word = wordOf(bytes);
+  if (bytes.length > 8) word |= wordOf(bytes.subarray(8, INTEGER_MAX)) << 64n;
+  let size = 8 * Math.min(bytes.length, INTEGER_MAX);
   if (bits) {
     word = (word >> BigInt(bits.first)) & ((1n << BigInt(bits.count)) - 1n);
     size = bits.count;
@@ -31,9 +34,10 @@ export function integerOf({ type, bytes, bits }: Value): bigint {
 }
 
 export function bytesOf(value: bigint, size: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, value), true);
-  return bytes.subarray(0, size);
+  const view = new DataView(new ArrayBuffer(INTEGER_MAX));
+  view.setBigUint64(0, BigInt.asUintN(64, value), true);
+  if (size > 8) view.setBigUint64(8, BigInt.asUintN(64, value >> 64n), true);
+  return new Uint8Array(view.buffer, 0, Math.min(size, INTEGER_MAX));
 }
 
 /** Of a float, a double, or a long double as a double; undefined for other sizes. */
@@ -66,6 +70,15 @@ export function addressOf(value: Value): Value {
   return { type: pointerTo(value.type), place: undefined, bytes: bytesOf(vaOf(value), 8) };
 }
 
+interface Sized {
+  readonly type: Type;
+  readonly bits?: Value['bits'];
+}
+
+/** The bytes that a value has in memory; a packed bit field may have nine. */
+export const sizeOf = ({ type, bits }: Sized): number =>
+  bits ? Math.ceil((bits.first + bits.count) / 8) : type.bytes;
+
 export function show(value: Value, read: Read): string {
   return showIn(value, read, 0, { values: VALUES_MAX });
 }
@@ -74,6 +87,8 @@ export function show(value: Value, read: Read): string {
 function showIn(value: Value, read: Read, depth: number, budget: { values: number }): string {
   const { type, bytes } = value;
   if (budget.values-- <= 0) return '...';
+  const isCut = type.kind !== 'struct' && type.kind !== 'array' && bytes.length < sizeOf(value);
+  if (isCut) return '...'; // behind the part of a long object that was read
   switch (type.kind) {
     case 'base':
       return showBase(value);
@@ -112,11 +127,9 @@ function showIn(value: Value, read: Read, depth: number, budget: { values: numbe
   }
 }
 
-export function memberOf(
-  { bytes, place }: Value,
-  { type, offset, bits }: { readonly type: Type; readonly offset: number; readonly bits?: Value['bits'] },
-): Value {
-  const size = bits ? Math.min(16, Math.ceil((bits.first + bits.count) / 8)) : type.bytes;
+export function memberOf({ bytes, place }: Value, member: Sized & { readonly offset: number }): Value {
+  const { type, offset, bits } = member;
+  const size = sizeOf(member);
   const at: Place | undefined =
     place?.kind === 'memory' ? { kind: 'memory', va: place.va + BigInt(offset) } : undefined;
   return { type, place: at, bytes: bytes.subarray(offset, offset + size), ...(bits && { bits }) };

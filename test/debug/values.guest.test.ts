@@ -56,8 +56,9 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       'huge = Infinity',
       'complex = 3 + 4i',
     ]);
-    expect(values('wide + 1', 'quad * 2', 'complex + 1')).toEqual(
-      ['__int128', 'long double', 'complex'].map(
+    expect(values('wide + 1')).toEqual(['wide + 1 = -1267650600228229401496703205375']);
+    expect(values('quad * 2', 'complex + 1')).toEqual(
+      ['long double', 'complex'].map(
         type => `numbers of type ${type} are not supported here: print them alone`,
       ),
     );

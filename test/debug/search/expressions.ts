@@ -6,7 +6,12 @@ import { recordProgram } from './compare.ts';
 
 const VARIABLES = `
 enum colour { RED, GREEN = 70000, BLUE } e = GREEN;
+typedef enum { COLD = -5, WARM = 5 } heat; heat heat_ = COLD;
 struct packed { int small : 5; unsigned wide : 31; long rest; } packed = { -9, 0x7edcba98, -3 };
+struct fields { long thirty_two : 32; unsigned long forty : 40, half : 32; _Bool bit : 1; } fields = { -6, -3, -3, 1 };
+struct __attribute__((packed)) nine { unsigned long low : 7, across : 60; } nine = { 5, 0xabcdef123456789 };
+__int128 wide = (__int128)-5 << 70 | 3; unsigned __int128 uwide = -1;
+typedef double real; typedef float single; real r = 0.1; single w = -2.7f;
 signed char c = -7; unsigned char uc = 200; short s = -30000; unsigned short us = 60000;
 int i = -2000000000; unsigned u = 4000000000; long l = -0x7123456789abcdef; unsigned long ul = -5;
 int zero; float f = 0.1f; double d = -3.75; float g = 16777217.0f; double huge = 1e300;
@@ -14,10 +19,21 @@ int array[5] = { 3, 1, 4, 1, 5 }; int *p = &array[2];
 `;
 const INTEGERS = [
   ...['c', 'uc', 's', 'us', 'i', 'u', 'l', 'ul', 'zero', 'e', 'packed.small', 'packed.wide', 'packed.rest'],
+  ...[
+    'heat_',
+    'fields.thirty_two',
+    'fields.forty',
+    'fields.half',
+    'fields.bit',
+    'nine.across',
+    'wide',
+    'uwide',
+  ],
   ...['array[1]', '*p', 'p[-1]', '(p - array)', '7', '0x80000000', '2147483648', '4294967295u', '010'],
   ...['9223372036854775807', '0xffffffffffffffff', '3ul', "'A'"],
+  ...["'\\a'", "'\\v'", "'\\''", "'\\7'", "'\\101'", "'\\xfe'"],
 ];
-const FLOATS = ['f', 'd', 'g', 'huge', '0.5', '1.5f', '2e3', '.25'];
+const FLOATS = ['r', 'w', 'f', 'd', 'g', 'huge', '0.5', '1.5f', '2e3', '.25'];
 const CASTS = [
   'char',
   'unsigned char',
