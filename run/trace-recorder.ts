@@ -33,6 +33,11 @@ export interface RecorderOptions {
    */
   readonly countsOnly?: boolean | undefined;
   /**
+   * Nobody asks which system call left a record: the trace has one source for each test, and takes
+   * no memory for each call.
+   */
+  readonly withoutCalls?: boolean | undefined;
+  /**
    * A call that leaves the same records as an earlier one of its thread is wanted only as a number:
    * the trace has `alike`, and takes memory for each distinct call.
    */
@@ -52,7 +57,8 @@ export class TraceRecorder implements KcovSink {
   readonly #elf: Elf;
   readonly #keepLost: boolean;
   readonly #countsOnly: boolean;
-  /** In place of a source for each system call, if only numbers are wanted: the last test's. */
+  readonly #withoutCalls: boolean;
+  /** In place of a source for each system call, if nobody asks for these: the last test's. */
   #sourceOfTest: readonly [test: string, source: number] = ['', -1];
   readonly #sources: CallSources;
   #count = 0;
@@ -71,10 +77,11 @@ export class TraceRecorder implements KcovSink {
     dialect: string,
     kernel: Uint8Array | Elf,
     test: string | (() => string),
-    { keepLost = false, countsOnly = false, foldsCalls = false }: RecorderOptions = {},
+    { keepLost = false, countsOnly = false, withoutCalls = false, foldsCalls = false }: RecorderOptions = {},
   ) {
     this.#keepLost = keepLost;
     this.#countsOnly = countsOnly;
+    this.#withoutCalls = withoutCalls;
     this.#elf = kernel instanceof Elf ? kernel : new Elf(kernel, 'kernel');
     this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
     this.#sources = new CallSources(this.#builder);
@@ -142,7 +149,7 @@ export class TraceRecorder implements KcovSink {
       return;
     }
     this.#folding?.interrupt(origin);
-    const source = isCounted ? this.#testSource(test) : this.#sources.of(origin, test);
+    const source = isCounted ? this.#testSource(test) : this.#sourceOf(origin, test);
     if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
     if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
     else if (isCounted) this.#builder.counted(source, isCmp ? KIND_CMP : KIND_PC, ...lastHalves(words), 1);
@@ -156,7 +163,7 @@ export class TraceRecorder implements KcovSink {
   /** Many records of one origin: nothing is called for each of them. */
   readonly #run = (origin: KcovOrigin, run: KcovRun): void => {
     if (this.#folding) this.#folding.add(origin, run);
-    else this.#builder.recordRun(this.#sources.of(origin, this.#test()), run);
+    else this.#builder.recordRun(this.#sourceOf(origin, this.#test()), run);
     if (run.halves === 2) this.#crossings?.recorded(origin.contextAddress);
     this.#watch?.wroteRun(origin.descriptor, run);
     this.#count += run.count;
@@ -181,6 +188,10 @@ export class TraceRecorder implements KcovSink {
     },
     last: (descriptor, record) => this.#watch?.wroteRun(descriptor, record),
   };
+
+  #sourceOf(origin: KcovOrigin, test: string): number {
+    return this.#withoutCalls ? this.#testSource(test) : this.#sources.of(origin, test);
+  }
 
   #testSource(test: string): number {
     if (this.#sourceOfTest[0] !== test) this.#sourceOfTest = [test, this.#builder.source({ test })];

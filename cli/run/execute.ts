@@ -145,7 +145,12 @@ export async function execute(
       choice.dialect,
       elf,
       tests?.name ?? outputs.testName ?? images.name,
-      { keepLost: outputs.keepLost, countsOnly: isOfCounts(format!), foldsCalls: format === 'html' },
+      {
+        keepLost: outputs.keepLost,
+        countsOnly: isOfCounts(format!),
+        withoutCalls: format === 'raw',
+        foldsCalls: format === 'html',
+      },
     );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';

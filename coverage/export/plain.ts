@@ -11,7 +11,7 @@ import type { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { Coverage } from '../model/coverage.ts';
 import { testsReaching } from '../model/tests.ts';
-import { KIND_CMP, KINDS, type Trace } from '../trace/trace.ts';
+import { KIND_CMP, KINDS, type Source, type Trace } from '../trace/trace.ts';
 import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts';
 
 /**
@@ -149,15 +149,16 @@ export function exportRecordsCsv(
     const place = csvRow(hex(call), frame!.function, cleanPath(frame!.file), frame!.line).trimEnd();
     return { head: `${kind},0x${pc.toString(16)}`, place };
   });
-  const makers = trace.sources.map(s => {
+  const maker = (s: Source): string => {
     const name = options.syscallName?.(s.syscall) ?? '';
     const handle = s.context === 'remote' ? `0x${s.handle.toString(16)}` : '';
     return csvRow(s.process, s.thread, s.syscall, name, s.call, s.context, handle, s.test);
-  });
+  };
   function* lines(): Generator<string> {
     yield 'index,kind,pc,call,function,file,line,type,arg1,arg2,process,thread,syscall,syscall_name,call_index,context,handle,test\n';
     let cmpAt = 0;
     for (const { source, from, to } of trace.runs()) {
+      const made = maker(trace.sources[source]!);
       for (let i = from; i < to; i++) {
         const point = trace.records[i]!;
         let operands = ',,';
@@ -166,7 +167,7 @@ export function exportRecordsCsv(
           operands = `${trace.cmpType[cmpAt]},${hexOf(trace.cmpArg1[cmpAt]!)},${hexOf(trace.cmpArg2[cmpAt]!)}`;
           cmpAt++;
         }
-        yield `${i},${places[point]!.head},${places[point]!.place},${operands},${makers[source]}`;
+        yield `${i},${places[point]!.head},${places[point]!.place},${operands},${made}`;
       }
     }
   }

@@ -1,6 +1,7 @@
 // A format of counts takes only the numbers of records (RecorderOptions.countsOnly), HTML takes the
-// calls that differ (foldsCalls), a trace takes each record. All ways end in the same file: for
-// every dialect, kind of record, changed or full buffer, remote sections and several harts.
+// calls that differ (foldsCalls), raw no calls (withoutCalls), a trace takes each record. All ways
+// end in the same file: for every dialect, kind of record, changed or full buffer, remote sections
+// and several harts.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -115,10 +116,12 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const FORMATS = ['json', 'jsonl', 'lcov', 'cobertura', 'drcov', 'rawcover', 'modoff', 'html'];
-/** All formats of two runs, one of all others. */
-const formatsOf = (name: string): readonly string[] =>
-  name === 'linux trace' || name === 'a buffer changed in way 3, mode 0' ? FORMATS : ['json', 'html'];
+const FORMATS = ['json', 'jsonl', 'lcov', 'cobertura', 'drcov', 'rawcover', 'modoff', 'raw', 'html'];
+/** All formats of two runs, some of all others. */
+function formatsOf(name: string): readonly string[] {
+  if (name === 'linux trace' || name === 'a buffer changed in way 3, mode 0') return FORMATS;
+  return name.endsWith('mode 1') ? ['json', 'raw', 'html'] : ['json', 'html'];
+}
 
 const fileOf = (name: string, suffix: string): string => `${name.replaceAll(/[^a-z0-9]+/g, '-')}.${suffix}`;
 const read = (name: string): string => readFileSync(join(cwd, name), 'latin1');
