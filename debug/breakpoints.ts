@@ -15,7 +15,7 @@ export interface Wish {
 /** A wish that was read. */
 export interface Rule {
   readonly condition?: { readonly text: string; readonly value: Expression };
-  readonly log?: () => void;
+  readonly log?: { readonly text: string; readonly made: () => string; say(text: string): void };
 }
 
 export interface Breakpoint {
@@ -23,6 +23,8 @@ export interface Breakpoint {
   /** As the user wrote it. */
   readonly what: string;
   readonly addresses: ReadonlySet<bigint>;
+  /** Of an address in functions that were inlined: which of its frames is meant; else the first. */
+  readonly levels: ReadonlyMap<bigint, number>;
   readonly rule: Rule;
 }
 
@@ -71,11 +73,12 @@ interface Reader {
 export function ruleOf({ condition, log }: Wish, reader: Reader): Rule {
   return {
     ...(condition !== undefined && { condition: { text: condition, value: reader.compile(condition) } }),
-    ...(log && { log: logOf(log.text, log.say, reader) }),
+    ...(log && { log: { ...log, made: textOf(log.text, reader) } }),
   };
 }
 
-function logOf(text: string, say: (text: string) => void, reader: Reader): () => void {
+/** The text with the values of this moment. */
+function textOf(text: string, reader: Reader): () => string {
   const parts = text.split(/\{([^{}]*)\}/).map((part, i) => {
     if (i % 2 === 0) return () => part;
     const value = reader.compile(part);
@@ -85,7 +88,7 @@ function logOf(text: string, say: (text: string) => void, reader: Reader): () =>
         why => `<${why}>`,
       );
   });
-  return () => say(parts.map(part => part()).join(''));
+  return () => parts.map(part => part()).join('');
 }
 
 /**

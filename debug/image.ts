@@ -121,6 +121,23 @@ export class Image {
   }
 
   /**
+   * Which of the frames at an instruction a breakpoint means that was set to `what`, counted from
+   * the innermost: behind a prologue the code may be that of a function that was inlined.
+   */
+  levelAt(pc: bigint, what: string): number {
+    const frames = this.symbolizer.frames(addrOf(pc));
+    if (frames.length < 2) return 0;
+    const [, line] = /(?:^|:)(\d+)$/.exec(what) ?? [];
+    const level = frames.findIndex(one =>
+      line === undefined ? one.function === what : one.line === Number(line),
+    );
+    if (level >= 0 || line === undefined) return Math.max(0, level);
+    // The line is that of the function's beginning.
+    const scope = this.scopesAt(pc).at(-1);
+    return scope && this.behindPrologue(pcOf(scope.ranges[0]!)) === pc ? frames.length - 1 : 0;
+  }
+
+  /**
    * Instructions to stop at for a function, FILE:LINE, or *ADDRESS; of inlined copies too. Empty:
    * there are none.
    */

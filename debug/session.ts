@@ -138,7 +138,7 @@ export class DebugSession {
   }
 
   get frame(): Frame {
-    return (this.#level === 0 ? undefined : this.frames[this.#level]) ?? this.innermost;
+    return this.#framesTo(this.#level + 1)[this.#level] ?? this.innermost;
   }
 
   selectFrame(level: number): void {
@@ -165,7 +165,8 @@ export class DebugSession {
     const { list } = this.#breakpoints;
     if (list.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
     const rule = ruleOf(wish, this);
-    const breakpoint = { id: this.#next++, what, addresses: new Set(addresses), rule };
+    const levels = new Map(addresses.map(pc => [pc, this.imageAt(pc)?.levelAt(pc, what) ?? 0]));
+    const breakpoint = { id: this.#next++, what, addresses: new Set(addresses), levels, rule };
     this.#breakpoints.list = [...list, breakpoint];
     this.#changes++;
     return breakpoint;
@@ -366,9 +367,8 @@ export class DebugSession {
   }
 
   /** A place by its instruction alone, also of another moment. */
-  describe(pc: bigint): Statement & { readonly function: string } {
-    const image = this.imageAt(pc);
-    const [frame] = image?.symbolizer.frames(addrOf(pc)) ?? [];
+  describe(pc: bigint, level = 0): Statement & { readonly function: string } {
+    const frame = this.imageAt(pc)?.symbolizer.frames(addrOf(pc))[level];
     const file = frame?.file && frame.line > 0 ? cleanPath(frame.file) : '';
     return { function: frame?.function || '??', file, line: frame?.line ?? 0 };
   }
@@ -530,7 +530,7 @@ export class DebugSession {
     const [own, level] = [this.#hart, this.#level];
     [this.#hart, this.#level, this.#frames] = [hart.id, 0, undefined];
     try {
-      return there.some(({ rule }) => meets(rule));
+      return there.some(one => this.#met(one, pc));
     } finally {
       [this.#hart, this.#level, this.#frames] = [own, level, undefined];
     }
@@ -542,12 +542,24 @@ export class DebugSession {
     if (found.kind === 'store') return this.#changed(found, direction);
     if (found.kind !== 'breakpoint') return { kind: 'begin' };
     let first: Reason | undefined;
-    for (const { id, rule } of this.#breakpoints.at(found.pc)) {
-      const met = meets(rule);
-      if (met && rule.log && !met.note) rule.log();
-      else if (met) first ??= { kind: 'breakpoint', id, ...met };
+    let level = 0;
+    for (const one of this.#breakpoints.at(found.pc)) {
+      const met = this.#met(one, found.pc);
+      const { log } = one.rule;
+      if (met && log && !met.note) log.say(log.made());
+      else if (met && !first) {
+        first = { kind: 'breakpoint', id: one.id, ...met };
+        level = this.#level;
+      }
     }
+    this.#level = level;
     return first;
+  }
+
+  /** See `meets`: in the frame that the breakpoint means, which stays selected. */
+  #met({ levels, rule }: Breakpoint, pc: bigint): ReturnType<typeof meets> {
+    this.#level = levels.get(pc) ?? 0;
+    return meets(rule);
   }
 
   /**

@@ -56,8 +56,9 @@ export class ClientBreakpoints {
     const what = `${names[0]}:${line}`;
     const addresses = image.atLine(names, line);
     if (addresses.length === 0) throw new DebugError(`there is no code at ${what}, nor soon behind it`);
-    const { id } = this.#session.break(what, wish, addresses);
-    return { id, line: this.#session.describe(addresses[0]!).line };
+    const { id, levels } = this.#session.break(what, wish, addresses);
+    const [first] = addresses as [bigint];
+    return { id, line: this.#session.describe(first, levels.get(first)).line };
   }
 
   setFunctions(asked: readonly P.FunctionBreakpoint[]): P.Breakpoint[] {

@@ -365,7 +365,7 @@ function info(desk: Desk, what: string): void {
   } else if (/^b/.test(what)) {
     for (const { id, what: place, addresses, rule } of session.breakpoints)
       say(
-        `${id}  ${rule.log ? 'log' : 'break'} ${place}${ifOf(rule)} (${addresses.size} place${addresses.size === 1 ? '' : 's'})`,
+        `${id}  ${rule.log ? 'log' : 'break'} ${place}${ifOf(rule)} (${addresses.size} place${addresses.size === 1 ? '' : 's'})${rule.log ? `: ${rule.log.text}` : ''}`,
       );
     for (const { id, what: text, rule } of session.watches) say(`${id}  watch ${text}${ifOf(rule)}`);
     if (session.breakpoints.length + session.watches.length === 0) say('there are none');
@@ -374,19 +374,19 @@ function info(desk: Desk, what: string): void {
 
 /** `PLACE if EXPR` in its parts. No variable of C has the name `if`. */
 function conditional(text: string): [what: string, condition: string | undefined] {
-  const [, what, condition] = /^(.*?)\s+if\s+(.+)$/.exec(text) ?? [];
+  const [, what, condition] = /^(.*?)\s+if\b\s*(.+)$/.exec(text) ?? [];
   return what === undefined ? [text, undefined] : [what, condition];
 }
 
 const ifOf = ({ condition }: Rule): string => (condition ? ` if ${condition.text}` : '');
 
-function placesOf(session: DebugSession, { id, addresses }: Breakpoint): string {
-  const [first] = [...addresses].map(pc => placeOf(session, pc));
+function placesOf(session: DebugSession, { id, addresses, levels }: Breakpoint): string {
+  const [first] = [...addresses].map(pc => placeOf(session, pc, levels.get(pc)));
   return `${id}: ${first}${addresses.size > 1 ? ` and ${addresses.size - 1} more places` : ''}`;
 }
 
-function placeOf(session: DebugSession, pc: bigint): string {
-  const { function: name, file, line } = session.describe(pc);
+function placeOf(session: DebugSession, pc: bigint, level = 0): string {
+  const { function: name, file, line } = session.describe(pc, level);
   return `${name} at ${file === '' ? `0x${pc.toString(16)}` : `${file}:${line}`}`;
 }
 

@@ -116,6 +116,8 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
       'watch mean if mean == 25',
       'back',
       'back',
+      'log add {n}, {{',
+      'break add if(n == 3)',
       'info breakpoints',
     );
     expect({ status, stdout }).toMatchObject({ status: 0 });
@@ -125,6 +127,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
     // The new value counts, also in front of its store; each thread makes one.
     const stop = 'watch 2: mean\n  before: 24.5\n  after:  25\nunit N: add at random.c:7\n';
     expect(text.split(stop).length).toBe(3);
+    expect(text).toContain('\n3  log add (1 place): {n}, {{\n4  break add if (n == 3) (1 place)\n');
     expect(text).toMatch(/\n2 {2}watch mean if mean == 25\n$/);
   });
 
@@ -155,6 +158,39 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
     expect(stdout).toContain('breakpoint 1\nno value for "nope > 1": there is no variable nope here\n');
     expect(stdout).toContain('a value is expected before the end');
     expect(stdout).toContain('something is missing: log sum.c:7 n is {n}');
+  });
+
+  // Behind the prologue of outer() is the code of twice(), which has an n of its own.
+  test('a breakpoint of a function means its variables, not those of a function inlined there', async () => {
+    const text = `volatile int x;
+__attribute__((noinline)) int leaf(int n) { return x += n; }
+static inline __attribute__((always_inline)) int twice(int n) {
+    x += n;
+    return leaf(n) * 2;
+}
+__attribute__((noinline)) int outer(int n) {
+    int sum = twice(n + 100);
+    return sum + leaf(n);
+}
+int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
+`;
+    const folder = mkdtempSync(join(dir, 'inlined-'));
+    const { session: inlined, start } = await recordProgram(folder, text, '-O2 -g', 1);
+    for (const place of ['outer', 'random.c:7'])
+      for (const direction of ['forward', 'back'] as const) {
+        if (direction === 'forward') inlined.goto(start);
+        else inlined.timeline.end();
+        const said: string[] = [];
+        inlined.break(place, { log: { text: 'n is {n}', say: text => said.push(text) } });
+        const { id } = inlined.break(place, { condition: 'n == 3' });
+        expect(exhaust(inlined.continue(direction))).toEqual({ kind: 'breakpoint', id });
+        expect(said.length).toBe(direction === 'forward' ? 4 : 7);
+        expect(said.at(-1)).toBe('n is 3');
+        expect(inlined.frame).toMatchObject({ function: 'outer', line: 8 });
+        expect(inlined.innermost).toMatchObject({ function: 'twice', line: 4 });
+        expect(inlined.show(inlined.evaluate('n'))).toBe('3');
+        inlined.deleteAll();
+      }
   });
 
   test('the Debug Adapter Protocol has both', async () => {
