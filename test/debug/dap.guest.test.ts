@@ -45,10 +45,14 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
       success: false,
       message: 'evaluate: arguments has to be an object',
     });
-    for (const shape of [undefined, null, []])
+    const [noFile, noObject] = [
+      'launch: "capsule" has to name a file that run --record wrote',
+      'launch: Invalid input: expected object, received array',
+    ];
+    for (const shape of [undefined, null, {}, []])
       expect(await client.ask('launch', shape)).toMatchObject({
         success: false,
-        message: 'launch: "capsule" has to name a file that run --record wrote',
+        message: Array.isArray(shape) ? noObject : noFile,
       });
     expect((await client.ask('threads')).body.threads).toEqual([{ id: 1, name: 'hart 0' }]);
   });
