@@ -183,7 +183,7 @@ export class Image {
   }
 }
 
-const intervalsOf = ({ ranges }: Scope): Interval[] => {
+export const intervalsOf = ({ ranges }: Scope): Interval[] => {
   const intervals: Interval[] = [];
   for (let i = 0; i < ranges.length; i += 2)
     intervals.push({ low: pcOf(ranges[i]!), high: pcOf(ranges[i + 1]!) });

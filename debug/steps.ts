@@ -1,9 +1,10 @@
 // The steps of a thread, by lines and functions, and of a hart, by instructions. Other threads and
 // harts run meanwhile; what they come to does not end a step, except breakpoints of the user.
+import type { Scope } from '../coverage/index.ts';
 import { type Hart, type InPieces, type RunResult, type Timeline, unitsOf } from '../emulator/index.ts';
 import { DebugError } from './error.ts';
 import type { Frame } from './frames.ts';
-import type { Image } from './image.ts';
+import { type Image, intervalsOf } from './image.ts';
 import type { Interval } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
 
@@ -70,6 +71,7 @@ function* toChange(
 export function* stepOut(walker: Walker, direction: Direction): Motion {
   const { frames } = walker;
   const own = frames[0]!;
+  if (own.isInlined && own.scope) return yield* outOfInlined(walker, direction, own, own.scope);
   const above = callerOf(frames);
   if (!above) throw new DebugError('there is no caller');
   if (direction === 'forward') {
@@ -84,6 +86,15 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
   if (own.pc === lows[0]) return yield* stepInstruction(walker, direction);
   const reason = yield* walker.until(direction, new Set(lows), ({ cfa }) => cfa === own.cfa);
   return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
+}
+
+/** Behind the code of the call, or to the last line in front of it. */
+function outOfInlined(walker: Walker, direction: Direction, own: Frame, scope: Scope): Motion {
+  const code = intervalsOf(scope);
+  const isOut = ({ pc, cfa }: Frame): boolean =>
+    cfa > own.cfa || (cfa === own.cfa && !code.some(({ low, high }) => low <= pc && pc < high));
+  const addresses = new Set([...near(walker.frames), ...code.map(({ high }) => high)]);
+  return walker.until(direction, addresses, isOut);
 }
 
 /** To another line; `isInto`: also of a function that is called. */
