@@ -1,4 +1,6 @@
 // Breakpoints: where they are, and what happens where the run meets one.
+import type { Type } from '../coverage/index.ts';
+import type { Range } from '../emulator/index.ts';
 import { isTrue } from './arithmetic.ts';
 import { DebugError } from './error.ts';
 import type { Expression } from './expression.ts';
@@ -25,6 +27,18 @@ export interface Breakpoint {
   readonly addresses: ReadonlySet<bigint>;
   /** Of an address in functions that were inlined: which of its frames is meant; else the first. */
   readonly levels: ReadonlyMap<bigint, number>;
+  readonly rule: Rule;
+}
+
+export interface Watch {
+  readonly id: number;
+  readonly what: string;
+  readonly type: Type;
+  /** Of a bit field. */
+  readonly bits: Value['bits'];
+  readonly va: bigint;
+  /** One for each page that it lies in. */
+  readonly ranges: readonly Range[];
   readonly rule: Rule;
 }
 
@@ -60,6 +74,46 @@ export class Breakpoints {
         else this.#places.set(pc, [breakpoint]);
       }
     return this.#places;
+  }
+}
+
+const ECHO_MAX = 1 << 24;
+
+/**
+ * The texts that a search backwards comes by. It runs forwards through one interval after the other,
+ * so it says the texts of each late, the last one first.
+ */
+export class Echo {
+  #texts: { readonly unit: number; readonly text: string; readonly say: (text: string) => void }[] = [];
+  #length = 0;
+  /** What lies from here on was said. */
+  #from = Number.POSITIVE_INFINITY;
+
+  /** For a search from anywhere. */
+  begin(): void {
+    this.forget();
+    this.#from = Number.POSITIVE_INFINITY;
+  }
+
+  /** For a search that begins again: it does not say anything twice. */
+  forget(): void {
+    this.#texts = [];
+    this.#length = 0;
+  }
+
+  /** False: it is not kept, for there is too much. */
+  add(unit: number, text: string, say: (text: string) => void): boolean {
+    this.#length += text.length + 1;
+    if (this.#length > ECHO_MAX) return false;
+    if (unit < this.#from) this.#texts.push({ unit, text, say });
+    return true;
+  }
+
+  /** The search has come to `unit`: says what lies there or behind it, and forgets the rest. */
+  say(unit: number): void {
+    for (const one of this.#texts.reverse()) if (one.unit >= unit) one.say(one.text);
+    this.#from = Math.min(this.#from, unit);
+    this.forget();
   }
 }
 

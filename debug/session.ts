@@ -17,7 +17,7 @@ import {
   type Timeline,
   translate,
 } from '../emulator/index.ts';
-import { type Breakpoint, Breakpoints, meets, type Rule, ruleOf, type Wish } from './breakpoints.ts';
+import { type Breakpoint, Breakpoints, Echo, meets, ruleOf, type Watch, type Wish } from './breakpoints.ts';
 import { DebugError } from './error.ts';
 import { compile, type Expression } from './expression.ts';
 import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
@@ -28,18 +28,6 @@ import { Places } from './places.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
 import { bytesOf, type Read, show, type Value, vaOf } from './values.ts';
-
-export interface Watch {
-  readonly id: number;
-  readonly what: string;
-  readonly type: Type;
-  /** Of a bit field. */
-  readonly bits: Value['bits'];
-  readonly va: bigint;
-  /** One for each page that it lies in. */
-  readonly ranges: readonly Range[];
-  readonly rule: Rule;
-}
 
 export interface Where extends Moment {
   readonly pc: bigint;
@@ -74,6 +62,7 @@ export class DebugSession {
   #level = 0;
   #frames: { readonly at: string; readonly most: number; readonly list: readonly Frame[] } | undefined;
   readonly #breakpoints = new Breakpoints();
+  readonly #echo = new Echo();
   #watches: Watch[] = [];
   #next = 1;
   /** Of breakpoints and watches. */
@@ -502,15 +491,18 @@ export class DebugSession {
   *#search(direction: Direction, stops: () => Stops): InPieces<Found> {
     const { timeline } = this;
     const origin = timeline.position;
+    this.#echo.begin();
     for (let isFirst = true; ; isFirst = false) {
       const changes = this.#changes;
+      this.#echo.forget();
       const search =
         direction === 'forward'
           ? timeline.forward(stops(), { here: isFirst ? 'skipped' : 'counts' })
-          : timeline.backward(stops(), origin);
+          : timeline.backward({ ...stops(), passed: unit => this.#echo.say(unit) }, origin);
       while (changes === this.#changes) {
         const { done, value } = search.next();
         if (done) {
+          this.#echo.say('unit' in value ? value.unit + 1 : 0);
           this.#stand('hart' in value ? value.hart : undefined);
           return value;
         }
@@ -521,16 +513,24 @@ export class DebugSession {
 
   /**
    * Does one of the breakpoints there hold? Asked in the midst of a run, where no face can look.
-   * Forwards, one in so many questions is answered with yes, so that the motion yields.
+   * Forwards, one in so many questions is answered with yes, so that the motion yields. Backwards,
+   * a text is kept: a stop for each would run through the interval again.
    */
   #holds(hart: Hart, pc: bigint, direction: Direction): boolean {
     const there = this.#breakpoints.at(pc);
-    if (there.some(({ rule }) => !rule.condition)) return true;
+    if (there.some(({ rule }) => !rule.condition && (!rule.log || direction === 'forward'))) return true;
     if (direction === 'forward' && ++this.#asked % PATIENCE === 0) return true;
     const [own, level] = [this.#hart, this.#level];
     [this.#hart, this.#level, this.#frames] = [hart.id, 0, undefined];
     try {
-      return there.some(one => this.#met(one, pc));
+      let holds = false;
+      for (const one of there) {
+        const met = this.#met(one, pc);
+        const log = met && !met.note && direction === 'back' ? one.rule.log : undefined;
+        const isKept = log && this.#echo.add(this.timeline.machine.spentNow, log.made(), log.say);
+        if (met && !isKept) holds = true;
+      }
+      return holds;
     } finally {
       [this.#hart, this.#level, this.#frames] = [own, level, undefined];
     }

@@ -97,10 +97,29 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
     long.timeline.end();
     long.goto(start);
     long.break('f', { condition: 'n < 0' });
-    let pieces = 0;
-    for (const _ of long.continue('forward')) pieces++;
-    expect(pieces).toBeGreaterThanOrEqual(20);
+    const pieces = (direction: 'forward' | 'back'): number => {
+      let count = 0;
+      for (const _ of long.continue(direction)) count++;
+      return count;
+    };
+    expect(pieces('forward')).toBeGreaterThanOrEqual(20);
     expect(long.timeline.isAtEnd).toBe(true);
+    expect(pieces('back')).toBeGreaterThanOrEqual(20);
+    expect(long.timeline.position).toBe(long.timeline.first);
+    // A motion that is given up in the midst of an interval leaves no question behind.
+    long.timeline.end();
+    const { stand } = long;
+    const motion = long.continue('back');
+    motion.next();
+    motion.return({ kind: 'begin' });
+    long.abandon(stand);
+    expect(long.stand).toEqual(stand);
+    long.deleteAll();
+    // Backwards, the texts of an interval come from one run through it.
+    const said: string[] = [];
+    long.break('f', { log: { text: '{n}', say: text => said.push(text) } });
+    expect(pieces('back')).toBeLessThan(200);
+    expect(said).toEqual(Array.from({ length: 20000 }, (_, i) => `${19999 - i}`));
   });
 
   const debug = (...commands: string[]) =>

@@ -17,6 +17,8 @@ export interface Stops {
   readonly accepts?: (hart: Hart, pc: bigint) => boolean;
   /** Stores to these. */
   readonly stores?: readonly Range[];
+  /** Backwards: nothing from this unit on is met. */
+  readonly passed?: (unit: number) => void;
 }
 
 /** A place in front of an instruction that was asked for. */

@@ -55,6 +55,9 @@ interface MomentsOptions {
 /** A place, and the instruction that is about to run there. */
 export type Execution = Moment & { readonly pc: bigint };
 
+/** Asked of a caller in one piece of a search: some 50 us each. */
+const QUESTIONS_MAX = 1000;
+
 /** Work that yields from time to time, so that its caller can end it. */
 export type InPieces<T> = Generator<undefined, T, undefined>;
 
@@ -230,7 +233,7 @@ export class Timeline {
 
   /**
    * Goes to the last place in front of this one where one of `stops` is met; `begin` leads to the
-   * first place. Yields after each interval of the ladder.
+   * first place. Yields after each interval of the ladder, and in one with many questions.
    */
   *backward(stops: Stops, before = this.position): InPieces<Found> {
     const ranges = stops.stores ?? [];
@@ -242,11 +245,12 @@ export class Timeline {
       const isQuiet =
         onlyStores && above !== undefined && pages.every(page => isUntouched(page, rungs[i]!, above));
       if (isQuiet) continue;
-      const found = this.#lastIn(rungs[i]!, above?.rest.spent ?? before, stops);
+      const found = yield* this.#lastIn(rungs[i]!, above?.rest.spent ?? before, stops);
       if (found) {
         this.seek(found.unit);
         return found;
       }
+      stops.passed?.(rungs[i]!.rest.spent);
       yield;
     }
     this.seek(this.first);
@@ -431,22 +435,32 @@ export class Timeline {
   }
 
   /** The last of `stops` between a rung and `end`; the machine is anywhere afterwards. */
-  #lastIn(rung: Snapshot, end: number, stops: Stops): (Found & Moment) | undefined {
+  *#lastIn(rung: Snapshot, end: number, stops: Stops): InPieces<(Found & Moment) | undefined> {
     const ranges = stops.stores ?? [];
     const { machine } = this;
     let reached: (Found & Moment) | undefined;
     let storedAt: number | undefined;
+    let questions = 0;
+    const arm = (skips: boolean): void => {
+      this.#breakpoints.replace(stops.breakpoints ?? new Set());
+      this.#breakpoints.arm(({ unit, hart, pc }) => {
+        if (unit < end && stops.accepts?.(hart, pc) !== false)
+          reached = { kind: 'breakpoint', unit, hart: hart.id, pc };
+        return stops.accepts !== undefined && ++questions >= QUESTIONS_MAX;
+      }, skips);
+      this.#observe(ranges, () => {
+        storedAt = machine.spentNow;
+      });
+    };
     this.restore(rung);
-    this.#breakpoints.replace(stops.breakpoints ?? new Set());
-    this.#breakpoints.arm(({ unit, hart, pc }) => {
-      if (unit < end && stops.accepts?.(hart, pc) !== false)
-        reached = { kind: 'breakpoint', unit, hart: hart.id, pc };
-      return false;
-    }, false);
-    this.#observe(ranges, () => {
-      storedAt = machine.spentNow;
-    });
-    exhaust(this.#inPieces(this.#advance(end)));
+    arm(false);
+    for (const _ of this.#advance(end)) {
+      if (questions < QUESTIONS_MAX) continue;
+      questions = 0;
+      this.#disarm(); // a caller that does not go on moves the machine
+      yield;
+      arm(true);
+    }
     this.#disarm();
     if (storedAt === undefined || (reached && reached.unit > storedAt)) return reached;
     const store = this.#storeAt(storedAt, ranges);
