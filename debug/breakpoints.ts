@@ -80,13 +80,13 @@ export class Breakpoints {
 const ECHO_MAX = 1 << 24;
 
 /**
- * The texts that a search backwards comes by. It runs forwards through one interval after the other,
- * so it says the texts of each late, the last one first.
+ * The texts that a search backwards comes by. It runs forwards through one interval after the
+ * other, so it says the texts of each late, the last one first.
  */
 export class Echo {
   #texts: { readonly unit: number; readonly text: string; readonly say: (text: string) => void }[] = [];
   #length = 0;
-  /** What lies from here on was said. */
+  /** Texts from here on were said. */
   #from = Number.POSITIVE_INFINITY;
 
   /** For a search from anywhere. */
