@@ -80,7 +80,8 @@ export function serveTasks(): Promise<never> {
 
 /** Ends a process that may not listen. */
 export async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  const isStarted = child.pid !== undefined;
+  if (!isStarted || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
@@ -88,7 +89,7 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A process, and how it ended. */
+/** A process, and how it ended. One that could not be started has ended, too. */
 interface Worker {
   readonly child: ChildProcess;
   readonly ended: Promise<string>;
@@ -113,7 +114,7 @@ export class Workers {
         env: { ...process.env, [WORKER]: '1' },
       });
       this.#workers.push({ child, ended: endOf(child) });
-      child.send(all, unread);
+      if (child.pid !== undefined) child.send(all, unread);
     }
   }
 
@@ -134,10 +135,15 @@ export class Workers {
       });
       ended.then(how => {
         // Under `end` nothing follows.
-        if (!this.#isEnding)
-          reject(new UserError(`grade: the process that judged ${task.submission.name} ended: ${how}`));
+        if (this.#isEnding) return;
+        const what =
+          child.pid === undefined
+            ? `a process cannot be started: ${how}; with -j 1 the command needs none`
+            : `the process that judged ${task.submission.name} ended: ${how}`;
+        reject(new UserError(`grade: ${what}`));
       });
-      child.send(task, unread);
+      // One that has no files left for its pipes has no send() either.
+      if (child.pid !== undefined) child.send(task, unread);
     });
   }
 

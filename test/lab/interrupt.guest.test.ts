@@ -1,7 +1,7 @@
 // `kcovbox grade` that a signal ends: no results that could be taken for those of the whole class,
 // and no process. The signal goes to the parent alone, as `kill` sends it; a terminal sends it to
 // all of them.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -154,6 +154,23 @@ test.each([
   expect(withoutProgress(said)).toMatch(/^kcovbox: grade: the process that judged s\d+ ended: SIGKILL\n$/);
   const left = { isThere: existsSync(graded), workers: workers(), unfinished: unfinished(graded) };
   expect({ status, ...left }).toEqual({ status: 125, isThere: false, workers: [], unfinished: [] });
+});
+
+// Which limit leaves no files for a worker depends on the version of Node.js.
+test('a process that cannot be started ends the command with its reason', () => {
+  const words = [COMMAND, 'grade', join(dir, 'few'), '--lab', '0', '--unsafe', '-j', '2'];
+  const said: string[] = [];
+  kcovbox(['--version'], { cwd: dir }); // which is built if that is needed
+  for (let limit = 14; limit < 60; limit++) {
+    const script = `ulimit -n ${limit}; exec "$0" "$@"`;
+    const options = { encoding: 'utf8', timeout: 60_000 } as const;
+    const { status, signal, stderr } = spawnSync('sh', ['-c', script, process.execPath, ...words], options);
+    expect({ limit, signal }).not.toEqual({ limit, signal: 'SIGTERM' }); // it hangs
+    if (status === 0) break;
+    said.push(withoutProgress(stderr));
+  }
+  expect(said.filter(text => text.includes('internal error'))).toEqual([]);
+  expect(said.join('')).toMatch(/^kcovbox: grade: a process cannot be started: .*EMFILE; with -j 1 /m);
 });
 
 // No command hears of SIGKILL: the folder of results is empty, and the next command finds it so.
