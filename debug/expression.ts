@@ -8,6 +8,8 @@ import { addressOf, integerOf, memberOf, type Read, sizeOf, type Value, vaOf } f
 export interface Names {
   variable(name: string): Value | undefined;
   type(name: string): Type | undefined;
+  /** Does a variable that can be seen here have this name? */
+  hasVariable(name: string): boolean;
   readonly read: Read;
 }
 
@@ -159,7 +161,9 @@ class Parser {
     const words: string[] = [];
     while (this.#token.kind === 'name') words.push(this.#tokens[this.#at++]!.text);
     const name = words.filter(word => word !== 'const' && word !== 'volatile').join(' ');
-    let type = words.length === 0 ? undefined : this.#typeNamed(name);
+    // Types of the kernel are known everywhere: (u8) + 1 is a sum where the program has a u8.
+    const isVariable = words.length === 1 && this.#names.hasVariable(name);
+    let type = words.length === 0 || isVariable ? undefined : this.#typeNamed(name);
     while (type && this.#take('*')) type = pointerTo(type);
     if (type && this.#take(')')) return type;
     this.#at = start;

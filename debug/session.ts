@@ -284,6 +284,7 @@ export class DebugSession {
   compile(text: string): Expression {
     return compile(text, {
       variable: name => this.#named(name),
+      hasVariable: name => this.hasVariable(name),
       type: name => {
         for (const { variables } of this.images) {
           const type = variables.types.named(name);
@@ -578,7 +579,9 @@ export class DebugSession {
     for (const [i, watch] of watches.entries()) {
       const [before, after] = [old[i]!, this.#watched(watch)];
       const met = before === after ? undefined : meets(watch.rule);
-      if (met) first ??= { kind: 'watch', id: watch.id, before, after, ...met };
+      const { log } = watch.rule;
+      if (met && log && !met.note) log.say(log.made());
+      else if (met) first ??= { kind: 'watch', id: watch.id, before, after, ...met };
     }
     if (direction === 'back') timeline.seek(store.unit);
     return first;

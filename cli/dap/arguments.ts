@@ -8,8 +8,12 @@ const number = z.number();
 const thread = z.looseObject({ threadId: number });
 /** Its arguments are not read, or are optional. */
 const anything = z.unknown();
-/** Of every breakpoint. */
-const wish = { condition: z.string().optional(), logMessage: z.string().optional() };
+/** Of every breakpoint; some clients send null for none. */
+const wish = {
+  condition: z.string().nullish(),
+  hitCondition: z.string().nullish(),
+  logMessage: z.string().nullish(),
+};
 /** The requests that the server meets. */
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   initialize: anything,

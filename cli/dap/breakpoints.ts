@@ -16,8 +16,9 @@ interface Made {
 
 /** The fields of DAP that source, function and data breakpoints share. */
 interface Asked {
-  readonly condition?: string;
-  readonly logMessage?: string;
+  readonly condition?: string | null;
+  readonly hitCondition?: string | null;
+  readonly logMessage?: string | null;
 }
 
 export class ClientBreakpoints {
@@ -44,8 +45,10 @@ export class ClientBreakpoints {
     return this.#replace(`source ${path}`, asked.map(make));
   }
 
-  /** Clients send empty texts for none. */
-  #wish({ condition, logMessage }: Asked): Wish {
+  /** Clients send empty texts for none. Errors: DebugError for what is not announced. */
+  #wish({ condition, hitCondition, logMessage }: Asked): Wish {
+    if (hitCondition)
+      throw new DebugError('counts of hits are not supported: use a condition, or when in the console');
     return {
       condition: condition || undefined,
       log: logMessage ? { text: logMessage, say: this.#say } : undefined,

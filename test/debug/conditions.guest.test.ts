@@ -220,6 +220,8 @@ int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
         { line: LINE, condition: 'p && n >= 97' },
         { line: LINE, logMessage: 'n is {n}' },
         { line: LINE, condition: '(' },
+        { line: LINE, condition: 'n == 99999', hitCondition: null, logMessage: null },
+        { line: LINE, hitCondition: '5' },
       ];
       const set = await client.ask('setBreakpoints', {
         source: { path: join(dir, 'random.c') },
@@ -229,6 +231,8 @@ int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
         { verified: true, line: LINE },
         { verified: true, line: LINE },
         { verified: false, message: 'a value is expected before the end' },
+        { verified: true, line: LINE },
+        { verified: false, message: expect.stringContaining('counts of hits are not supported') },
       ]);
       await client.ask('continue', { threadId: 1 });
       expect((await client.event('stopped')).body.reason).toBe('breakpoint');
@@ -241,6 +245,9 @@ int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
       // The answers of the console are its own; what a breakpoint of it says comes as an event.
       expect(await client.say('log add add {n}')).toMatch(/^log \d+: add at random\.c:7$/);
       await client.ask('setBreakpoints', { source: { path: join(dir, 'random.c') }, breakpoints: [] });
+      await client.ask('setDataBreakpoints', {
+        breakpoints: [{ dataId: 'mean', logMessage: 'mean {mean}' }],
+      });
       await client.ask('setFunctionBreakpoints', { breakpoints: [{ name: 'add', condition: 'nope' }] });
       await client.ask('continue', { threadId: 1 });
       expect((await client.event('stopped')).body).toMatchObject({
@@ -248,6 +255,7 @@ int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
         text: 'no value for "nope": there is no variable nope here',
       });
       expect(client.messages.some(({ body }) => /^add \d+\n$/.test(body?.output))).toBe(true);
+      expect(client.messages.some(({ body }) => /^mean \d+(\.5)?\n$/.test(body?.output))).toBe(true);
     } finally {
       client.kill();
     }

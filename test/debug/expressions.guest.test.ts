@@ -21,7 +21,7 @@ test.skipIf(missing('clang and lld', ASSEMBLER))(`400 expressions, seed ${seedTe
 const ODD = `struct far { char pad[70000]; int x; struct { int y; } in; } far;
 struct bits { unsigned a : 3; int b : 5; } bits = { 5, -3 };
 struct unknown; struct unknown *unknown = (struct unknown *)0x1000;
-int i = 7, *p = &i; double big = 1e30; long double wide = 1; _Complex double complex = 1;
+int i = 7, *p = &i, u32 = 8; double big = 1e30; long double wide = 1; _Complex double complex = 1;
 int main(void) {
     for (int at = 0; at < sizeof far.pad; at++) far.pad[at] = 1;
     far.x = 1234;
@@ -45,6 +45,7 @@ test.skipIf(missing('clang and lld', ASSEMBLER))('what has no value is refused, 
   };
   for (const text of ['far.x', '(&far)->x', '*&far.x']) expect([text, shown(text)]).toEqual([text, '1234']);
   expect(shown('far.in.y')).toBe('5');
+  expect([shown('(u32) - 1'), shown('(u64) - 1')]).toEqual(['7', '18446744073709551615']);
   // Each with a part of the reason.
   for (const [text, why] of [
     ['++i', '++'],
