@@ -104,35 +104,52 @@ function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, 
 }
 
 /**
- * In an epilogue the registers are those of the caller, one after the other, and in front of `ret`
- * the frame is gone, which compilers do not write down (psABI, "Integer Calling Convention"). Its
- * instructions say what is left to restore. Undefined: this is no epilogue.
+ * Code that goes straight on to `ret` restores sp, ra and the saved registers on the way, where it
+ * does not find them restored (psABI, "Integer Calling Convention"). Compilers do not write down
+ * that a frame is gone, nor that code behind an epilogue has none. Undefined: it does not.
  */
-function byEpilogue(image: Image, pc: bigint, registers: Registers, memory: Memory) {
-  let sp = registers.get(SP);
-  if (sp === undefined) return undefined;
+function byEpilogue(image: Image, pc: bigint, registers: Registers, memory: Memory): Caller | undefined {
   const above = new Map(registers);
   for (let at = pc, n = 0; n < EPILOGUE_MAX; n++) {
     const insn = instructionAt(image, at);
     if (!insn) return undefined;
-    const { name, rd, rs1, imm } = insn;
-    if (name === 'jalr' && rd === 0 && rs1 === RA) {
-      above.set(SP, sp);
-      return { cfa: sp, registers: above as Registers, pc: above.get(RA) ?? 0n };
+    const { name, rd, rs1, rs2, imm } = insn;
+    const base = above.get(rs1);
+    if (name === 'jalr' && rd === 0 && rs1 === RA) return callerBy(above);
+    if (name === 'jal' && rd === 0) {
+      at += BigInt(imm);
+      // Another function that takes the place of this one has its return address.
+      if (!image.functionAt(pc).some(({ low, high }) => low <= at && at < high)) return callerBy(above);
+      continue;
     }
-    if (rs1 !== SP) return undefined;
-    if (name === 'addi' && rd === SP && imm > 0) sp += BigInt(imm);
-    else if ((name === 'ld' && rd !== SP) || name === 'fld') {
-      const bytes = memory(sp + BigInt(imm), 8);
+    if (LEAVING.has(name)) return undefined;
+    if (STORES.has(name)) {
+      if (rs1 === SP && isSaved(rs2)) return undefined; // a prologue
+    } else if (name === 'ld' && rs1 === SP && isSaved(rd)) {
+      const bytes = base === undefined ? undefined : memory(base + BigInt(imm), 8);
       if (!bytes) return undefined;
-      above.set(name === 'fld' ? 32 + rd : rd, wordsOf(bytes)[0]!);
-    } else return undefined;
+      above.set(rd, wordsOf(bytes)[0]!);
+    } else if (rd === SP) {
+      if (name !== 'addi' || base === undefined || (rs1 === SP && imm < 0)) return undefined;
+      above.set(SP, base + BigInt(imm));
+    } else if (rd === RA) return undefined;
     at += BigInt(insn.bytes);
   }
   return undefined;
 }
 
+const callerBy = (registers: Registers): Caller => ({
+  cfa: registers.get(SP) ?? 0n,
+  registers,
+  pc: registers.get(RA) ?? 0n,
+});
+
 const EPILOGUE_MAX = 40;
+const BRANCHES = ['beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu'];
+const LEAVING: ReadonlySet<string> = new Set(['jal', 'jalr', 'ecall', 'ebreak', 'sret', ...BRANCHES]);
+const STORES: ReadonlySet<string> = new Set(['sb', 'sh', 'sw', 'sd', 'fsw', 'fsd']);
+/** ra and s0 to s11. */
+const isSaved = (n: number): boolean => n === RA || n === FP || n === 9 || (n >= 18 && n <= 27);
 
 /**
  * A signal handler returns to `li a7, 139; ecall` (rt_sigreturn), on a page that need not be mapped
@@ -179,7 +196,7 @@ function byPrologue(image: Image, pc: bigint, registers: Registers, memory: Memo
     if (!insn) break;
     if (insn.name === 'addi' && insn.rd === SP && insn.rs1 === SP && insn.imm < 0) size -= insn.imm;
     if (insn.name === 'sd' && insn.rs1 === SP && !saved.has(insn.rs2)) saved.set(insn.rs2, insn.imm);
-    if (['jal', 'jalr', 'beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu'].includes(insn.name)) break;
+    if (LEAVING.has(insn.name)) break;
     at += BigInt(insn.bytes);
   }
   const caller = new Map(registers);

@@ -26,6 +26,14 @@ __attribute__((noinline)) void jump(int n) {
     jump(n - 1);
     sink = n;
 }
+__attribute__((noinline)) long pair(long n, int depth) {
+    if (depth > 0)
+        n += pair(n + 1, depth - 1);
+    if (depth > 0)
+        n += pair(n + 2, depth - 1);
+    n += sink;
+    return n ^ 5;
+}
 static void handler(int signal) {
     sink = signal;
     sink += 1;
@@ -41,6 +49,7 @@ __attribute__((noinline, noreturn)) void leave(int status) {
 int main(void) {
     sink = even(2);
     sink = even(0);
+    sink = pair(1, 2);
     if (setjmp(home) == 0)
         jump(2);
     sink = 99;
@@ -138,6 +147,19 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       const to = [`break calls.c:${line('sink += x')}`, 'continue'];
       expect(answers(level, ...to, 'delete', 'finish')[3]).toMatch(/: main at /);
       expect(places(level, to, 'rfinish')).toEqual([`main ${line('sink = twice')}`]);
+    }
+  });
+
+  test('behind an epilogue in the midst of a function its callers are known', () => {
+    for (const level of ['O0', 'O2']) {
+      const way = Array(7).fill(['continue', 'backtrace']).flat();
+      const all = answers(level, `break calls.c:${line('n += sink')}`, ...way);
+      const depths = all
+        .filter((_, i) => i % 2 === 0)
+        .slice(1)
+        .map(calls => calls.match(/pair at/g)?.length);
+      expect(depths).toEqual([3, 3, 2, 3, 3, 2, 1]);
+      for (const calls of all.filter((_, i) => i % 2 === 0).slice(1)) expect(calls).toContain('main at');
     }
   });
 });

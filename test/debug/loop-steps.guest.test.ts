@@ -31,8 +31,7 @@ const RECURSIVE = `volatile long sink;
 __attribute__((noinline)) long down(long n) {
     if (n > 0)
         n += down(n - 1);
-    sink = n;
-    return n;
+    return sink = n;
 }
 int main(void) {
     sink = down(3);
@@ -96,17 +95,10 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
   });
 
   test('next behind a recursive call stops in the same line of the outer one', () => {
-    const capsule = record('down', RECURSIVE);
-    const commands = [
-      'break down.c:5',
-      'continue',
-      'delete',
-      'print n',
-      ...['next', 'print n'],
-      'next',
-      'print n',
-    ];
-    const all = answers(capsule, ...commands);
-    expect(all.filter(answer => answer.startsWith('n = '))).toEqual(['n = 0\n', 'n = 1\n', 'n = 3\n']);
+    const way = ['backtrace', 'next', 'backtrace', 'next', 'backtrace'];
+    const all = answers(record('down', RECURSIVE), 'break down.c:5', 'continue', 'delete', ...way);
+    const calls = [3, 5, 7].map(i => all[i] ?? '');
+    expect(calls.map(text => text.match(/ down at/g)?.length)).toEqual([4, 3, 2]);
+    for (const text of calls) expect(text).toContain('> 0  down at down.c:5\n');
   });
 });
