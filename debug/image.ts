@@ -147,8 +147,9 @@ export class Image {
     const { dwarf } = this.symbolizer;
     const found: bigint[] = [];
     const visit = (scope: Scope): void => {
-      if (dwarf.functionName(scope.offset).name === what) {
-        const low = pcOf(scope.ranges[0]!);
+      const low = pcOf(scope.ranges[0]!);
+      // The linker may have dropped the code.
+      if (this.hasCode(low) && dwarf.functionName(scope.offset).name === what) {
         found.push(scope.isInlined ? low : (this.behindPrologue(low) ?? low));
       }
       for (const child of scope.children) visit(child);

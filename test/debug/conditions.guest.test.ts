@@ -122,6 +122,14 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
     expect(said).toEqual(Array.from({ length: 20000 }, (_, i) => `${19999 - i}`));
   });
 
+  // The linker drops functions that nothing calls; their debug information is at address 0.
+  test('a function is where it has code', () => {
+    const kernel = session.images.at(-1)!;
+    const at = [...kernel.functionNames].flatMap(name => kernel.find(name));
+    expect(at.length).toBeGreaterThan(1000);
+    expect(at.filter(pc => !kernel.hasCode(pc))).toEqual([]);
+  });
+
   const debug = (...commands: string[]) =>
     kcovbox(['debug', 'random.kcapsule', ...commands.flatMap(command => ['-x', command])], { cwd: dir });
 
