@@ -428,7 +428,7 @@ export class DebugSession {
       const found = yield* this.#search(direction, () => ({
         breakpoints: new Set(this.#breakpoints.addresses),
         accepts: (hart, pc) => this.#holds(hart, pc, direction),
-        stores: this.#watches.flatMap(({ ranges }) => ranges),
+        stores: this.#watched,
       }));
       const reason = this.#reason(found, direction);
       if (reason) return reason;
@@ -456,7 +456,7 @@ export class DebugSession {
     return stepInstruction(this, direction);
   }
 
-  /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint of the user. */
+  /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint or watch. */
   *until(
     direction: Direction,
     addresses: ReadonlySet<bigint>,
@@ -477,7 +477,8 @@ export class DebugSession {
         const accepts = (one: Hart, pc: bigint): boolean =>
           (addresses.has(pc) && (isLate ? places.mayEnd(one) : places.ends(one))) ||
           this.#holds(one, pc, direction);
-        return { breakpoints: new Set([...addresses, ...this.#breakpoints.addresses]), accepts };
+        const breakpoints = new Set([...addresses, ...this.#breakpoints.addresses]);
+        return { breakpoints, accepts, stores: this.#watched };
       });
       if (found.kind !== 'breakpoint') this.#stand(hart);
       const reason = this.#reason(found, direction);
@@ -486,6 +487,10 @@ export class DebugSession {
       if (reason) return reason;
       yield;
     }
+  }
+
+  get #watched(): Range[] {
+    return this.#watches.flatMap(({ ranges }) => ranges);
   }
 
   /** `stops` is asked again when the user has changed breakpoints meanwhile. */
@@ -498,7 +503,7 @@ export class DebugSession {
       this.#echo.forget();
       const search =
         direction === 'forward'
-          ? timeline.forward(stops(), { here: isFirst ? 'skipped' : 'counts' })
+          ? timeline.forward(stops(), { here: isFirst ? 'stores' : 'counts' })
           : timeline.backward({ ...stops(), passed: unit => this.#echo.say(unit) }, origin);
       while (changes === this.#changes) {
         const { done, value } = search.next();
@@ -572,12 +577,12 @@ export class DebugSession {
     const watches = this.#watches.filter(({ ranges }) =>
       ranges.some(({ pa, bytes }) => store.pa < pa + bytes && pa < store.pa + store.bytes),
     );
-    const old = watches.map(watch => this.#watched(watch));
+    const old = watches.map(watch => this.#shown(watch));
     timeline.step();
     this.#stand(store.hart);
     let first: Reason | undefined;
     for (const [i, watch] of watches.entries()) {
-      const [before, after] = [old[i]!, this.#watched(watch)];
+      const [before, after] = [old[i]!, this.#shown(watch)];
       const met = before === after ? undefined : meets(watch.rule);
       const { log } = watch.rule;
       if (met && log && !met.note) log.say(log.made());
@@ -588,7 +593,7 @@ export class DebugSession {
   }
 
   /** By the physical memory: the address may mean something else by now. */
-  #watched({ type, bits, va, ranges }: Watch): string {
+  #shown({ type, bits, va, ranges }: Watch): string {
     const { ram } = this.timeline.machine;
     const bytes = Uint8Array.from(ranges.flatMap(({ pa, bytes: size }) => [...ram.read(pa, size)]));
     return this.show({ type, place: { kind: 'memory', va }, bytes, ...(bits && { bits }) });
