@@ -24,6 +24,7 @@ import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
 import type { Image } from './image.ts';
 import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
+import { bytesAt } from './place-bytes.ts';
 import { Places } from './places.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
@@ -219,7 +220,7 @@ export class DebugSession {
     const place = variable.place(view, at);
     const { type } = variable;
     const size = Math.min(type.bytes, VALUE_MAX);
-    const bytes = place && (this.#bytesAt(place, size) ?? this.#mapped(place, type, size));
+    const bytes = place && (bytesAt(place, size, view, this.read) ?? this.#mapped(place, type, size));
     return bytes && { type, place, bytes };
   }
 
@@ -245,34 +246,6 @@ export class DebugSession {
       },
     };
     return variable.place(noting, pc)?.kind !== 'memory' || !isOfFrame;
-  }
-
-  /** Undefined: some of them are not known. */
-  #bytesAt(place: Place, size: number): Uint8Array | undefined {
-    switch (place.kind) {
-      case 'memory':
-        return this.read(place.va, size);
-      case 'register': {
-        const word = this.frame.view.register(place.n);
-        return word === undefined ? undefined : bytesOf(word, Math.min(8, size));
-      }
-      case 'value':
-        return bytesOf(place.value, Math.min(8, size));
-      case 'bytes':
-        return place.bytes.slice(0, size);
-      case 'pieces': {
-        const all = new Uint8Array(size);
-        let at = 0;
-        for (const { place: part, bytes } of place.pieces) {
-          const found = part && this.#bytesAt(part, Math.min(bytes, size - at));
-          if (!found) return undefined;
-          all.set(found, at);
-          at += bytes;
-          if (at >= size) return all;
-        }
-        return undefined;
-      }
-    }
   }
 
   /** Errors: DebugError with the reason. */
