@@ -28,7 +28,7 @@ import { bytesAt } from './place-bytes.ts';
 import { Places } from './places.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
-import { bytesOf, type Read, show, type Value, vaOf } from './values.ts';
+import { type Read, show, type Value, vaOf } from './values.ts';
 
 export interface Where extends Moment {
   readonly pc: bigint;
