@@ -1,6 +1,6 @@
 // Expressions of C, as far as a debugger needs them: names, members, elements, addresses, casts to
 // known types, arithmetic. No calls and no assignments: nothing here changes the program.
-import { pointerTo, type Type, VOID } from '../coverage/index.ts';
+import { type Place, pointerTo, type Type, VOID } from '../coverage/index.ts';
 import { BASE_TYPES, compute, converted, isTrue, literal, MINUS_ONE, promote, truth } from './arithmetic.ts';
 import { DebugError } from './error.ts';
 import { addressOf, integerOf, memberOf, type Read, sizeOf, type Value, vaOf } from './values.ts';
@@ -208,7 +208,7 @@ class Parser {
         value = () => target(compute('+', of(), index()), read);
       } else if (this.#take('->')) {
         const name = this.#member();
-        value = () => member(target(of(), read), name, read);
+        value = () => member(behind(of()), name, read);
       } else if (this.#take('.')) {
         const name = this.#member();
         value = () => member(of(), name, read);
@@ -244,24 +244,30 @@ function member(value: Value, name: string, read: Read): Value {
   const found = find(value, name, 0);
   if (!found) throw new DebugError(`${value.type.name} has no member ${name}`);
   if (found.bytes.length >= Math.min(sizeOf(found), OBJECT_MAX)) return found;
-  // It lies behind the part of a long object that was read.
+  // It does not lie in the part of its object that was read.
   return {
     ...objectAt(found.type, vaOf(found), read, sizeOf(found)),
     ...(found.bits && { bits: found.bits }),
   };
 }
 
-/** The object behind a pointer. */
-function target(pointer: Value, read: Read): Value {
+/** The object behind a pointer, without its bytes: of a large one a member is enough. */
+function behind(pointer: Value): Value & { readonly place: Place & { readonly kind: 'memory' } } {
   const { type } = pointer;
-  if (type.kind === 'array') return objectAt(type.of, vaOf(pointer), read);
-  if (type.kind !== 'pointer') throw new DebugError(`${type.name} is not a pointer`);
-  return objectAt(type.to(), BigInt.asUintN(64, integerOf(pointer)), read);
+  if (type.kind !== 'array' && type.kind !== 'pointer') throw new DebugError(`${type.name} is not a pointer`);
+  const of = type.kind === 'array' ? type.of : type.to();
+  const va = type.kind === 'array' ? vaOf(pointer) : BigInt.asUintN(64, integerOf(pointer));
+  if (of.kind === 'void' || of.kind === 'function')
+    throw new DebugError(`there is no value behind a pointer to ${of.name}; cast it first`);
+  return { type: of, place: { kind: 'memory', va }, bytes: new Uint8Array(0) };
+}
+
+function target(pointer: Value, read: Read): Value {
+  const { type, place } = behind(pointer);
+  return objectAt(type, place.va, read);
 }
 
 function objectAt(type: Type, va: bigint, read: Read, whole = type.bytes): Value {
-  if (type.kind === 'void' || type.kind === 'function')
-    throw new DebugError(`there is no value behind a pointer to ${type.name}; cast it first`);
   const size = Math.min(whole, OBJECT_MAX);
   const bytes = read(va, size);
   if (bytes?.length !== size) throw new DebugError(`nothing is mapped at 0x${va.toString(16)}`);
