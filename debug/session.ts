@@ -401,7 +401,7 @@ export class DebugSession {
       const found = yield* this.#search(direction, () => ({
         breakpoints: new Set(this.#breakpoints.addresses),
         accepts: (hart, pc) => this.#holds(hart, pc, direction),
-        stores: this.#watched,
+        stores: this.#watches.flatMap(({ ranges }) => ranges),
       }));
       const reason = this.#reason(found, direction);
       if (reason) return reason;
@@ -429,7 +429,7 @@ export class DebugSession {
     return stepInstruction(this, direction);
   }
 
-  /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint or watch. */
+  /** Until one of `addresses` is met by this thread and `isDone`, or a breakpoint of the user. */
   *until(
     direction: Direction,
     addresses: ReadonlySet<bigint>,
@@ -450,8 +450,7 @@ export class DebugSession {
         const accepts = (one: Hart, pc: bigint): boolean =>
           (addresses.has(pc) && (isLate ? places.mayEnd(one) : places.ends(one))) ||
           this.#holds(one, pc, direction);
-        const breakpoints = new Set([...addresses, ...this.#breakpoints.addresses]);
-        return { breakpoints, accepts, stores: this.#watched };
+        return { breakpoints: new Set([...addresses, ...this.#breakpoints.addresses]), accepts };
       });
       if (found.kind !== 'breakpoint') this.#stand(hart);
       const reason = this.#reason(found, direction);
@@ -460,10 +459,6 @@ export class DebugSession {
       if (reason) return reason;
       yield;
     }
-  }
-
-  get #watched(): Range[] {
-    return this.#watches.flatMap(({ ranges }) => ranges);
   }
 
   /** `stops` is asked again when the user has changed breakpoints meanwhile. */
