@@ -15,6 +15,8 @@ export interface Walker {
   readonly hart: Hart;
   /** Its calls, from the innermost out. */
   readonly frames: readonly Frame[];
+  /** Which of them the user looks at. */
+  readonly level: number;
   /** The first of them, without looking for the others. */
   readonly innermost: Frame;
   /** To a place; the hart stays selected. */
@@ -69,7 +71,8 @@ function* toChange(
 
 /** Out of the function: behind its call, or back to the call. */
 export function* stepOut(walker: Walker, direction: Direction): Motion {
-  const { frames } = walker;
+  // As in gdb, out of the frame that the user looks at.
+  const frames = walker.frames.slice(walker.level);
   const own = frames[0]!;
   if (own.isInlined && own.scope) return yield* outOfInlined(walker, direction, own, own.scope);
   const above = callerOf(frames);

@@ -217,7 +217,17 @@ int main(void) { for (int i = 0; i < 10; i++) x += outer(i); }
         expect(inlined.innermost).toMatchObject({ function: 'twice', line: 4 });
         expect(inlined.show(inlined.evaluate('n'))).toBe('3');
         inlined.deleteAll();
+        expect(exhaust(inlined.finish('forward')).kind).toBe('step');
+        expect(inlined.where.function).toBe('main');
       }
+  });
+
+  test('finish leaves the frame that is selected', () => {
+    session.goto(session.moments('add')[50]!.unit, session.moments('add')[50]!.hart);
+    session.selectFrame(1);
+    expect(session.frame.function).toBe('work');
+    exhaust(session.finish('forward'));
+    expect(session.frames.map(({ function: name }) => name)).not.toContain('work');
   });
 
   test('the Debug Adapter Protocol has both', async () => {
