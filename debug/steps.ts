@@ -91,12 +91,16 @@ export function* stepOut(walker: Walker, direction: Direction): Motion {
   return reason.kind === 'step' ? yield* stepInstruction(walker, direction) : reason;
 }
 
-/** Behind the code of the call, or to the last line in front of it. */
+/** Behind the code of the call; back, to the last line before it, or where its function begins. */
 function outOfInlined(walker: Walker, direction: Direction, own: Frame, scope: Scope): Motion {
+  const entry = own.image?.functionAt(own.pc)[0]?.low;
+  if (direction === 'back' && own.pc === entry) return stepInstruction(walker, direction);
   const code = intervalsOf(scope);
   const isOut = ({ pc, cfa }: Frame): boolean =>
-    cfa > own.cfa || (cfa === own.cfa && !code.some(({ low, high }) => low <= pc && pc < high));
+    cfa > own.cfa ||
+    (cfa === own.cfa && (pc === entry || !code.some(({ low, high }) => low <= pc && pc < high)));
   const addresses = new Set([...near(walker.frames), ...code.map(({ high }) => high)]);
+  if (entry !== undefined && direction === 'back') addresses.add(entry);
   return walker.until(direction, addresses, isOut);
 }
 

@@ -9,7 +9,8 @@ import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 
 /** The compiler puts the prologue of even() behind the test. */
-const PROGRAM = `#include <setjmp.h>
+const PROGRAM = `#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <unistd.h>
 volatile long sink;
@@ -42,6 +43,7 @@ static inline __attribute__((always_inline)) long twice(long x) {
     sink += x;
     return 2 * x;
 }
+static void *start(void *x) { return (void *)twice((long)x); }
 __attribute__((noinline, noreturn)) void leave(int status) {
     sink = status;
     _exit(status);
@@ -58,6 +60,9 @@ int main(void) {
     kill(getpid(), SIGUSR1);
     sink = 100;
     sink = twice(sink) + 1;
+    pthread_t thread;
+    pthread_create(&thread, 0, start, (void *)3);
+    pthread_join(thread, 0);
     leave(0);
 }
 `;
@@ -122,7 +127,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
   });
 
   test('a call that is the last instruction of its function has a way back', () => {
-    const lines = ['leave(0)', 'sink = twice', 'return 2 * x'].map(line);
+    const lines = ['leave(0)', 'pthread_join', 'pthread_create'].map(line);
     for (const level of ['O0', 'O2']) {
       const way = places(level, ['break leave', 'continue'], 'rnext', 'rnext', 'rnext');
       for (const place of way.slice(1)) expect(lines).toContain(Number(/\d+$/.exec(place)?.[0]));
@@ -147,6 +152,8 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       const to = [`break calls.c:${line('sink += x')}`, 'continue'];
       expect(answers(level, ...to, 'delete', 'finish')[3]).toMatch(/: main at /);
       expect(places(level, to, 'rfinish')).toEqual([`main ${line('sink = twice')}`]);
+      const [back = ''] = answers(level, ...to, 'continue', 'delete', 'rfinish').slice(4);
+      expect(back).not.toMatch(/^unit 0,|beginning/m);
     }
   });
 
