@@ -297,7 +297,7 @@ describe.skipIf(reason)('the page', () => {
     // Words that are no datum are one line; the datum stays.
     const field = page.getByLabel('datum to follow');
     for (const [text, why] of [
-      ['who wrote', 'who wrote: there is no variable who here'],
+      ['who wrote', 'who wrote: "wrote" is not expected here'],
       ['wrods', 'wrods: there is no variable wrods here'],
     ] as const) {
       await field.fill(text);
