@@ -17,7 +17,7 @@ import {
   type Timeline,
   translate,
 } from '../emulator/index.ts';
-import { type Breakpoint, Breakpoints, Echo, meets, ruleOf, type Watch, type Wish } from './breakpoints.ts';
+import { type Breakpoint, Breakpoints, type Watch, type Wish } from './breakpoints.ts';
 import { DebugError } from './error.ts';
 import { compile, type Expression } from './expression.ts';
 import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
@@ -26,6 +26,7 @@ import type { Statement } from './lines.ts';
 import type { Direction, Motion, Reason } from './motion.ts';
 import { bytesAt } from './place-bytes.ts';
 import { Places } from './places.ts';
+import { Echo, meets, ruleOf } from './rules.ts';
 import { stepInstruction, stepLine, stepOut } from './steps.ts';
 import { threadOf } from './thread.ts';
 import { type Read, show, type Value, vaOf } from './values.ts';

@@ -48,6 +48,19 @@ const NO_FORMATS = {
   },
 };
 
+/** Zod's support of data with cycles: the page's comes from JSON, which has none. */
+const NO_CYCLES = {
+  name: 'no cycles',
+  setup(build) {
+    build.onLoad({ filter: /zod\/v4\/core\/memoizer\.js$/ }, () => ({
+      contents: `export class $ZodCyclicError extends Error {}
+        export const memoizer = () => undefined;
+        export const isBackEdge = () => false;
+        export const isRecursiveSchema = () => false;`,
+    }));
+  },
+};
+
 /** Words about registers and where they are specified, for docs/devices.md: the page shows none. */
 const NO_WORDS = {
   name: 'no words about registers',
@@ -113,6 +126,18 @@ const NO_FOLDING = {
   },
 };
 
+/** Conditions and texts of breakpoints: those of the page have none. */
+const NO_RULES = {
+  name: 'no rules',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]debug[/\\]rules\.ts$/ }, () => ({
+      contents: `export class Echo { begin() {} forget() {} say() {} }
+        export const ruleOf = () => ({});
+        export const meets = () => ({});`,
+    }));
+  },
+};
+
 /** The page runs one engine at a time. */
 const NO_LOCKSTEP = {
   name: 'no lockstep',
@@ -153,11 +178,13 @@ async function bundled(entry, format = 'iife', plugins = []) {
       ...plugins,
       NO_JSON_SCHEMA,
       NO_FORMATS,
+      NO_CYCLES,
       NO_WORDS,
       NO_DESCRIPTIONS,
       NO_TALLY,
       NO_RING,
       NO_FOLDING,
+      NO_RULES,
       NO_LOCKSTEP,
     ],
   });
