@@ -7,3 +7,6 @@ export class DebugError extends KcovboxError {
     super('input', message);
   }
 }
+
+export const notMapped = (va: bigint): DebugError =>
+  new DebugError(`nothing is mapped at 0x${va.toString(16)}`);

@@ -2,7 +2,7 @@
 // known types, arithmetic. No calls and no assignments: nothing here changes the program.
 import { type Place, pointerTo, type Type, VOID } from '../coverage/index.ts';
 import { BASE_TYPES, compute, converted, isTrue, literal, MINUS_ONE, promote, truth } from './arithmetic.ts';
-import { DebugError } from './error.ts';
+import { DebugError, notMapped } from './error.ts';
 import { addressOf, integerOf, memberOf, type Read, sizeOf, type Value, vaOf } from './values.ts';
 
 export interface Names {
@@ -18,8 +18,13 @@ const DEPTH_MAX = 100;
 const OBJECT_MAX = 1 << 16;
 /** Members without a name that one look-up enters. */
 const MEMBERS_MAX = 1000;
-const TOKEN =
-  /\s*(?:((?:0x[0-9a-f]+|(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)[ulf]*)|([A-Za-z_]\w*)|('(?:[^'\\]|\\(?:x[0-9a-f]{1,2}|[0-7]{1,3}|.))')|(->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\].]))/iy;
+const NUMBER = /(?:0x[0-9a-f]+|(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d+)[ulf]*/;
+const CHARACTER = /'(?:[^'\\]|\\(?:x[0-9a-f]{1,2}|[0-7]{1,3}|.))'/;
+const SIGN = /->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\].]/;
+const TOKEN = new RegExp(
+  `\\s*(?:(${NUMBER.source})|([A-Za-z_]\\w*)|(${CHARACTER.source})|(${SIGN.source}))`,
+  'iy',
+);
 
 const BINARY: readonly (readonly string[])[] = [
   ['||'],
@@ -80,19 +85,17 @@ const ESCAPES: Readonly<Record<string, number>> = {
 
 /** Of a character constant without its quotes; `char` is unsigned on RISC-V. */
 function codeOf(text: string): number {
-  const [first = '', ...rest] = text;
-  const number = rest.join('');
-  const code =
-    first !== '\\'
-      ? first.charCodeAt(0)
-      : /^x/i.test(number)
-        ? Number.parseInt(number.slice(1), 16)
-        : /^[0-7]/.test(number)
-          ? Number.parseInt(number, 8)
-          : Object.hasOwn(ESCAPES, number) && ESCAPES[number]!;
-  if (code === false || !(code <= (first === '\\' ? 0xff : 0x7f)))
+  const isEscape = text.startsWith('\\');
+  const code = isEscape ? escapeOf(text.slice(1)) : text.charCodeAt(0);
+  if (code === undefined || code > (isEscape ? 0xff : 0x7f))
     throw new DebugError(`'${text}' is not a character of one byte`);
   return code;
+}
+
+function escapeOf(text: string): number | undefined {
+  if (/^x[0-9a-f]/i.test(text)) return Number.parseInt(text.slice(1), 16);
+  if (/^[0-7]/.test(text)) return Number.parseInt(text, 8);
+  return Object.hasOwn(ESCAPES, text) ? ESCAPES[text] : undefined;
 }
 
 class Parser {
@@ -270,7 +273,7 @@ function target(pointer: Value, read: Read): Value {
 function objectAt(type: Type, va: bigint, read: Read, whole = type.bytes): Value {
   const size = Math.min(whole, OBJECT_MAX);
   const bytes = read(va, size);
-  if (bytes?.length !== size) throw new DebugError(`nothing is mapped at 0x${va.toString(16)}`);
+  if (bytes?.length !== size) throw notMapped(va);
   return { type, place: { kind: 'memory', va }, bytes };
 }
 

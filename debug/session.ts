@@ -18,7 +18,7 @@ import {
   translate,
 } from '../emulator/index.ts';
 import { type Breakpoint, Breakpoints, type Watch, type Wish } from './breakpoints.ts';
-import { DebugError } from './error.ts';
+import { DebugError, notMapped } from './error.ts';
 import { compile, type Expression } from './expression.ts';
 import { FRAMES_MAX, type Frame, framesOf } from './frames.ts';
 import type { Image } from './image.ts';
@@ -50,8 +50,6 @@ const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
 /** Searches backwards that a step begins again, see `until`. */
 const REFUSALS_MAX = 8;
-/** Conditions that are evaluated at a stretch: some 20 ms. */
-const PATIENCE = 1000;
 /** Executions that a search keeps. */
 export const MOMENTS_MAX = 100_000;
 /** Bytes of a value; the rest of a longer one is not read. */
@@ -69,8 +67,6 @@ export class DebugSession {
   #next = 1;
   /** Of breakpoints and watches. */
   #changes = 0;
-  /** Conditions so far. */
-  #asked = 0;
 
   /** `images`: in the order in which names are looked up, the program first. */
   constructor(timeline: Timeline, images: readonly Image[]) {
@@ -488,13 +484,11 @@ export class DebugSession {
 
   /**
    * Does one of the breakpoints there hold? Asked in the midst of a run, where no face can look.
-   * Forwards, one in so many questions is answered with yes, so that the motion yields. Backwards,
-   * a text is kept: a stop for each would run through the interval again.
+   * Backwards, a text is kept: a stop for each would run through the interval again.
    */
   #holds(hart: Hart, pc: bigint, direction: Direction): boolean {
     const there = this.#breakpoints.at(pc);
     if (there.some(({ rule }) => !rule.condition && (!rule.log || direction === 'forward'))) return true;
-    if (direction === 'forward' && ++this.#asked % PATIENCE === 0) return true;
     const [own, level] = [this.#hart, this.#level];
     [this.#hart, this.#level, this.#frames] = [hart.id, 0, undefined];
     try {
@@ -568,5 +562,3 @@ export class DebugSession {
     return this.show({ type, place: { kind: 'memory', va }, bytes, ...(bits && { bits }) });
   }
 }
-
-const notMapped = (va: bigint): DebugError => new DebugError(`nothing is mapped at 0x${va.toString(16)}`);

@@ -363,10 +363,11 @@ function info(desk: Desk, what: string): void {
     const links = machine.hasher?.result(state).links ?? [];
     say(`state ${state}, run hash ${links.at(-1)}, link ${links.length} of the chain`);
   } else if (/^b/.test(what)) {
-    for (const { id, what: place, addresses, rule } of session.breakpoints)
-      say(
-        `${id}  ${rule.log ? 'log' : 'break'} ${place}${ifOf(rule)} (${addresses.size} place${addresses.size === 1 ? '' : 's'})${rule.log ? `: ${rule.log.text}` : ''}`,
-      );
+    for (const { id, what: place, addresses, rule } of session.breakpoints) {
+      const places = `${addresses.size} place${addresses.size === 1 ? '' : 's'}`;
+      const [verb, text] = rule.log ? ['log', `: ${rule.log.text}`] : ['break', ''];
+      say(`${id}  ${verb} ${place}${ifOf(rule)} (${places})${text}`);
+    }
     for (const { id, what: text, rule } of session.watches) say(`${id}  watch ${text}${ifOf(rule)}`);
     if (session.breakpoints.length + session.watches.length === 0) say('there are none');
   } else throw new DebugError('info threads, regs, kcov, hash or breakpoints');

@@ -90,8 +90,10 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('conditions', () => {
   }
 
   test('a condition that never holds lets a motion be paused', async () => {
-    const text =
-      'volatile int x; static void f(int n) { x += n; }\nint main(void) { for (int i = 0; i < 20000; i++) f(i); }';
+    const text = [
+      'volatile int x; static void f(int n) { x += n; }',
+      'int main(void) { for (int i = 0; i < 20000; i++) f(i); }',
+    ].join('\n');
     const folder = mkdtempSync(join(dir, 'long-'));
     const { session: long, start } = await recordProgram(folder, text, '-O0 -g', 1);
     long.timeline.end();

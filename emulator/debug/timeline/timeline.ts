@@ -195,12 +195,11 @@ export class Timeline {
     let storedAt: number | undefined;
     const arm = (hasStores: boolean): void => {
       this.#breakpoints.replace(stops.breakpoints ?? new Set());
-      const isSkipped = isFirst && here !== 'counts';
       this.#breakpoints.arm(({ unit, hart, pc }) => {
-        if (stops.accepts?.(hart, pc) === false) return false;
+        if (stops.accepts?.(hart, pc) === false) return ++questions >= QUESTIONS_MAX;
         found = { kind: 'breakpoint', unit, hart: hart.id, pc };
         return true;
-      }, isSkipped);
+      }, isAsked);
       if (hasStores)
         this.#observe(stops.stores ?? [], () => {
           storedAt ??= machine.spentNow;
@@ -209,17 +208,20 @@ export class Timeline {
     };
     let result: RunResult = machine.stopped ?? { kind: 'budget' };
     let hasStores = here !== 'skipped';
-    let isFirst = true;
+    /** The breakpoint here was met before. */
+    let isAsked = here !== 'counts';
+    let questions = 0;
     while (this.position < limit && machine.time < time) {
       const to = hasStores ? Math.min(limit, this.#ladder.next(this.position)) : this.position + 1;
       arm(hasStores);
       for (const one of this.#advance(to, time)) {
         result = one;
-        if (found || storedAt !== undefined) break;
+        if (found || storedAt !== undefined || questions >= QUESTIONS_MAX) break;
       }
       this.#disarm();
       hasStores = true;
-      isFirst = false;
+      isAsked = questions >= QUESTIONS_MAX;
+      questions = 0;
       if (found || storedAt !== undefined || result.kind !== 'budget' || this.isAtEnd) break;
       yield;
     }

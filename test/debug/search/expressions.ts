@@ -8,7 +8,8 @@ const VARIABLES = `
 enum colour { RED, GREEN = 70000, BLUE } e = GREEN;
 typedef enum { COLD = -5, WARM = 5 } heat; heat heat_ = COLD;
 struct packed { int small : 5; unsigned wide : 31; long rest; } packed = { -9, 0x7edcba98, -3 };
-struct fields { long thirty_two : 32; unsigned long forty : 40, half : 32; _Bool bit : 1; } fields = { -6, -3, -3, 1 };
+struct fields { long thirty_two : 32; unsigned long forty : 40, half : 32; _Bool bit : 1; }
+  fields = { -6, -3, -3, 1 };
 struct __attribute__((packed)) nine { unsigned long low : 7, across : 60; } nine = { 5, 0xabcdef123456789 };
 __int128 wide = (__int128)-5 << 70 | 3; unsigned __int128 uwide = -1;
 typedef double real; typedef float single; real r = 0.1; single w = -2.7f;
