@@ -6,6 +6,8 @@ import { systemReason } from '../toolchain/index.ts';
 
 /** Largest file of any role: a buffer of Node holds no more. */
 const FILE_MAX = 2 ** 31;
+/** Of one read: the system takes no length of 2 GiB. */
+const PIECE_MAX = 2 ** 30;
 const MIB = 2 ** 20;
 const HEAD_BYTES = 4096;
 const PHDR_BYTES = 56;
@@ -117,7 +119,7 @@ function readWhole(fd: number, size: number, name: string, max: number): Buffer 
   // The files of /proc report a size of 0.
   let bytes = Buffer.allocUnsafe(size + 1);
   for (let at = 0; ; ) {
-    const got = readSync(fd, bytes, at, bytes.length - at, null);
+    const got = readSync(fd, bytes, at, Math.min(bytes.length - at, PIECE_MAX), null);
     at += got;
     if (got === 0) return bytes.subarray(0, at);
     if (at > max) throw tooLarge();

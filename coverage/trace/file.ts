@@ -6,12 +6,30 @@
  */
 import { visible } from '../../emulator/base/words.ts';
 import { CoverageError, Cursor, text } from '../base/bytes.ts';
-import { Grow, KIND_CMP, KINDS, SOURCES_MAX, type Source, Trace, type TraceHeader } from './trace.ts';
+import { excessOf } from './json-bounds.ts';
+import {
+  COUNT_MAX,
+  COUNTS_INSTEAD,
+  Grow,
+  KIND_CMP,
+  KINDS,
+  POINTS_MAX,
+  RECORDS_MAX,
+  ROWS_MAX,
+  SOURCES_MAX,
+  type Source,
+  Trace,
+  type TraceHeader,
+} from './trace.ts';
 
 const MAGIC = 'KCOVTRC1';
 const RECORDS_PER_BLOCK = 1 << 16;
 /** Of one block: a run with a source for each system call has millions. */
 const SOURCES_PER_BLOCK = 1 << 16;
+/** Characters of the tests' names in one block, unless a single one has more. */
+const NAMES_PER_BLOCK = 1 << 22;
+/** Bytes of a whole file: readers hold it in one piece. */
+const FILE_MAX = 2 ** 31;
 /** Blocks that a file has once. */
 const ONCE = 'HPF';
 /** Blocks with numbers of sources: no list of sources comes behind one. */
@@ -87,9 +105,27 @@ interface StoredSource extends Omit<Source, 'handle'> {
 const encoder = new TextEncoder();
 const json = (value: unknown) => encoder.encode(JSON.stringify(value));
 
-/** The file of a trace, block by block. */
-export function* writeTrace(trace: Trace): Generator<Uint8Array> {
+/** The sources of each block; there is one at least. */
+function* sourceBlocks(sources: readonly Source[]): Generator<Source[]> {
+  let from = 0;
+  do {
+    let to = from;
+    for (let names = 0; to < sources.length && to - from < SOURCES_PER_BLOCK; to++) {
+      names += sources[to]!.test.length;
+      if (names > NAMES_PER_BLOCK && to > from) break;
+    }
+    yield sources.slice(from, to);
+    from = to;
+  } while (from < sources.length);
+}
+
+/**
+ * The file of a trace, block by block. Errors: CoverageError for one that no reader takes.
+ * `most`: bytes of a whole file.
+ */
+export function* writeTrace(trace: Trace, most = FILE_MAX): Generator<Uint8Array> {
   let crc = 0;
+  let size = MAGIC.length;
   const framed = (tag: string, payload: Uint8Array): Uint8Array => {
     const head = new ByteWriter(8);
     head.u8(tag.charCodeAt(0));
@@ -97,13 +133,15 @@ export function* writeTrace(trace: Trace): Generator<Uint8Array> {
     const block = new Uint8Array(5 + payload.length);
     block.set(head.take());
     block.set(payload, 5);
+    size += block.length;
+    if (size > most)
+      throw new CoverageError(`a trace file has no room for more than ${most} bytes; ${COUNTS_INSTEAD}`);
     crc = crc32(block, crc);
     return block;
   };
   yield encoder.encode(MAGIC);
   yield framed('H', json(trace.header));
-  for (let at = 0; at === 0 || at < trace.sources.length; at += SOURCES_PER_BLOCK) {
-    const part = trace.sources.slice(at, at + SOURCES_PER_BLOCK);
+  for (const part of sourceBlocks(trace.sources)) {
     const stored: StoredSource[] = part.map(s => ({ ...s, handle: `0x${s.handle.toString(16)}` }));
     yield framed('S', json(stored));
   }
@@ -201,6 +239,11 @@ export function readTrace(bytes: Uint8Array, name = 'the data'): Trace {
   return new TraceReader(bytes, name).read();
 }
 
+/** Of an end block: names, three numbers. */
+const END_MAX = 128;
+
+const NO_HANDLE = 0n;
+
 class TraceReader {
   private readonly cursor: Cursor;
   private readonly name: string;
@@ -212,6 +255,7 @@ class TraceReader {
   private readonly cmpArg1 = new Grow(n => new BigUint64Array(n));
   private readonly cmpArg2 = new Grow(n => new BigUint64Array(n));
   private cmps = 0;
+  private lostTotal = 0;
   private readonly seen = new Set<string>();
 
   constructor(bytes: Uint8Array, name: string) {
@@ -254,6 +298,8 @@ class TraceReader {
       const end = cursor.at + size;
       if (tag === 'E') {
         this.end(end, crc);
+        this.lost();
+        this.checkMissed();
         return this.finish();
       }
       crc = crc32(bytes.subarray(start, end), crc);
@@ -265,6 +311,8 @@ class TraceReader {
   }
 
   private json(end: number): unknown {
+    const excess = excessOf(this.cursor.bytes.subarray(this.cursor.at, end));
+    if (excess !== undefined) this.fault(excess);
     try {
       return JSON.parse(text(this.cursor.bytes, this.cursor.at, end));
     } catch {
@@ -298,11 +346,7 @@ class TraceReader {
         break;
       case 'L':
         this.lost();
-        while (this.cursor.at < end) {
-          const source = this.cursor.uleb();
-          if (source >= this.trace.lost.length) this.fault(`source ${source} of lost records`);
-          this.trace.lost[source] = this.cursor.uleb();
-        }
+        while (this.cursor.at < end) this.lostOf();
         break;
       case 'X':
         while (this.cursor.at < end) this.crossing();
@@ -313,7 +357,7 @@ class TraceReader {
       case 'F': {
         const findings = this.json(end);
         if (!Array.isArray(findings)) this.fault('findings that are not a list');
-        this.trace.findings = findings.map(finding => visible(String(finding)));
+        this.trace.findings = findings.map(finding => this.shown(finding, 'a finding'));
         break;
       }
       default:
@@ -321,11 +365,36 @@ class TraceReader {
     }
   }
 
-  private crossing(): void {
+  /** A value of JSON as text. An object may have no text, or one that takes all of the stack. */
+  private shown(value: unknown, what: string): string {
+    if (typeof value === 'object') this.fault(`${what} that is not text`);
+    return visible(String(value));
+  }
+
+  /** A number that readers add up. */
+  private number(): number {
+    const value = this.cursor.uleb();
+    return value <= COUNT_MAX ? value : this.fault(`a number above ${COUNT_MAX}`);
+  }
+
+  private lostOf(): void {
+    const { lost } = this.trace;
     const source = this.cursor.uleb();
-    if (source >= this.trace.sources.length) this.fault(`source ${source} of a crossing`);
+    if (source >= lost.length) this.fault(`source ${source} of lost records`);
+    if (lost[source] !== 0) this.fault(`lost records of source ${source} for a second time`);
+    const count = this.number();
+    lost[source] = count;
+    this.lostTotal += count;
+    if (this.lostTotal > COUNT_MAX) this.fault(`more than ${COUNT_MAX} lost records`);
+  }
+
+  private crossing(): void {
+    const { crossings, sources } = this.trace;
+    const source = this.cursor.uleb();
+    if (source >= sources.length) this.fault(`source ${source} of a crossing`);
+    if (crossings.length >= ROWS_MAX) this.fault('more crossings than a trace has');
     const addr = this.words(1)[0]!;
-    this.trace.crossings.push({ source, addr, entered: this.cursor.uleb(), left: this.cursor.uleb() });
+    crossings.push({ source, addr, entered: this.number(), left: this.number() });
   }
 
   private missed(): void {
@@ -333,7 +402,18 @@ class TraceReader {
     if (source >= this.trace.sources.length) this.fault(`source ${source} of a lost record`);
     const kind = this.cursor.u8();
     if (kind >= KINDS.length) this.fault('a lost record of unknown kind');
-    this.trace.missed.push({ source, kind, pc: this.words(1)[0]!, count: this.cursor.uleb() });
+    const { missed } = this.trace;
+    if (missed.length >= ROWS_MAX) this.fault('more distinct lost records than a trace has');
+    missed.push({ source, kind, pc: this.words(1)[0]!, count: this.number() });
+  }
+
+  /** Identified lost records are among those that were counted. */
+  private checkMissed(): void {
+    const { lost, missed } = this.trace;
+    if (missed.length === 0) return;
+    const left = lost.slice();
+    for (const { source, count } of missed)
+      if ((left[source]! -= count) < 0) this.fault(`more lost records of source ${source} than it lost`);
   }
 
   private header(value: unknown): TraceHeader {
@@ -342,7 +422,7 @@ class TraceReader {
       this.fault('a header without dialect or image');
     const pairs = Object.entries((notes ?? {}) as Record<string, unknown>).map(([key, v]) => [
       visible(key),
-      visible(String(v)),
+      this.shown(v, 'a note'),
     ]);
     return {
       dialect: visible(dialect),
@@ -357,26 +437,32 @@ class TraceReader {
     if (!Array.isArray(value)) this.fault('sources that are not a list');
     const { sources } = this.trace;
     if (sources.length + value.length > SOURCES_MAX) this.fault('more sources than a trace has');
-    for (const item of value) {
-      const row = (item ?? {}) as Partial<Record<keyof StoredSource, unknown>>;
-      const handle =
-        typeof row.handle === 'string' && /^0x[0-9a-f]{1,16}$/.test(row.handle) ? BigInt(row.handle) : 0n;
-      const number = (v: unknown) =>
-        Number.isSafeInteger(v) ? (v as number) : this.fault('a source without numbers');
-      const context = row.context === 'remote' ? 'remote' : 'task';
-      const { process, thread, syscall, call } = row;
-      sources.push({
-        test: visible(String(row.test ?? '')),
-        process: number(process),
-        thread: number(thread),
-        syscall: number(syscall),
-        call: number(call),
-        context,
-        handle,
-        ...(row.unique === true && { unique: true }),
-        ...(row.withoutPcs === true && { withoutPcs: true }),
-      });
-    }
+    for (const item of value) sources.push(this.source(item));
+  }
+
+  private source(item: unknown): Source {
+    const row = (item ?? {}) as Partial<Record<keyof StoredSource, unknown>>;
+    const { test, context, handle } = row;
+    const number = (v: unknown) =>
+      Number.isSafeInteger(v) ? (v as number) : this.fault('a source without numbers');
+    const [process, thread] = [number(row.process), number(row.thread)];
+    const [syscall, call] = [number(row.syscall), number(row.call)];
+    if (call < 0 || call > COUNT_MAX) this.fault(`system call ${call} of a thread`);
+    if (context !== 'task' && context !== 'remote') this.fault('a source of unknown context');
+    if (typeof handle !== 'string' || !/^0x[0-9a-f]{1,16}$/.test(handle))
+      this.fault('a source without a handle');
+    const source: Source = {
+      test: this.shown(test ?? '', 'a test'),
+      process,
+      thread,
+      syscall,
+      call,
+      context,
+      handle: handle === '0x0' ? NO_HANDLE : BigInt(handle),
+    };
+    if (row.unique === true) source.unique = true;
+    if (row.withoutPcs === true) source.withoutPcs = true;
+    return source;
   }
 
   /** No source is added from here on. */
@@ -387,6 +473,7 @@ class TraceReader {
   private points(): void {
     const { cursor, trace } = this;
     const count = cursor.uleb();
+    if (count > POINTS_MAX) this.fault('more points than a trace has');
     if (count * 9 > cursor.end - cursor.at) this.fault(`${count} points that do not fit their block`);
     const at = cursor.take(count);
     trace.pointKind = cursor.bytes.slice(at, at + count);
@@ -411,6 +498,7 @@ class TraceReader {
       const source = cursor.uleb();
       const count = cursor.uleb();
       if (source >= trace.sources.length) this.fault(`source ${source} of ${trace.sources.length}`);
+      if (count === 0) this.fault('a run without records');
       const last = this.runSource.count - 1;
       if (last < 0 || this.runSource.data[last] !== source) {
         this.runStart.push(this.records.count + total);
@@ -419,6 +507,7 @@ class TraceReader {
       total += count;
     }
     if (total > cursor.end - cursor.at) this.fault(`${total} records that do not fit their block`);
+    if (this.records.count + total > RECORDS_MAX) this.fault('more records than a trace has');
     const points = trace.pointKind.length;
     let at = this.records.reserve(total);
     const { data } = this.records;
@@ -434,8 +523,13 @@ class TraceReader {
     const { cursor } = this;
     const count = cursor.uleb();
     if (count * 17 > cursor.end - cursor.at) this.fault(`${count} comparisons that do not fit their block`);
+    if (this.cmpType.count + count > RECORDS_MAX / 2) this.fault('more comparisons than a trace has');
     const at = this.cmpType.reserve(count);
-    for (let i = 0; i < count; i++) this.cmpType.data[at + i] = cursor.uleb();
+    for (let i = 0; i < count; i++) {
+      const type = cursor.uleb();
+      if (type >= 2 ** 32) this.fault('a type of a comparison above 32 bits');
+      this.cmpType.data[at + i] = type;
+    }
     for (const column of [this.cmpArg1, this.cmpArg2]) {
       const first = column.reserve(count);
       column.data.set(this.words(count), first);
@@ -446,6 +540,7 @@ class TraceReader {
     const { cursor } = this;
     const records = this.records.count;
     if (end !== cursor.bytes.length) this.fault(`${cursor.bytes.length - end} bytes after its end block`);
+    if (end - cursor.at > END_MAX) this.fault(`totals of ${end - cursor.at} bytes`);
     if (this.cmpType.count !== this.cmps)
       this.fault(`${this.cmpType.count} operand pairs for ${this.cmps} comparisons`);
     const promised = text(cursor.bytes, cursor.at, end);
@@ -456,7 +551,6 @@ class TraceReader {
 
   private finish(): Trace {
     const { trace } = this;
-    this.lost();
     trace.records = this.records.done();
     trace.runStart = this.runStart.done();
     trace.runSource = this.runSource.done();

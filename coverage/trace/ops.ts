@@ -2,8 +2,18 @@
  * Work on whole traces: merge, filter, and the comparison of the guest's buffer with the device's
  * records.
  */
+
+import { CoverageError } from '../base/bytes.ts';
 import { proofOf } from './proof.ts';
-import { KIND_CMP, KINDS, type RecordKind, type Source, type Trace, TraceBuilder } from './trace.ts';
+import {
+  COUNT_MAX,
+  KIND_CMP,
+  KINDS,
+  type RecordKind,
+  type Source,
+  type Trace,
+  TraceBuilder,
+} from './trace.ts';
 
 /** The records to keep. Both predicates are called once per point or source, not per record. */
 export interface RecordFilter {
@@ -11,20 +21,26 @@ export interface RecordFilter {
   source?: (source: Source) => boolean;
 }
 
-/** Append the records of `from` to `builder`; `rename` may change their sources. */
+/**
+ * Append the records of `from` to `builder`; `rename` may change their sources, and `areDistinct`
+ * says that they stay different from each other and from those that are there: then no text is
+ * remembered for each.
+ */
 function append(
   builder: TraceBuilder,
   from: Trace,
   keep: RecordFilter,
   rename: (source: Source) => Source,
+  areDistinct: boolean,
 ): void {
   const wanted = Uint8Array.from(from.pointPc, (pc, i) =>
     !keep.point || keep.point(KINDS[from.pointKind[i]!]!, pc) ? 1 : 0,
   );
   let cmpAt = 0;
-  const sources = from.sources.map(source =>
-    !keep.source || keep.source(source) ? builder.source(rename(source)) : -1,
-  );
+  const sources = from.sources.map(source => {
+    if (keep.source && !keep.source(source)) return -1;
+    return areDistinct ? builder.newSource(rename(source)) : builder.source(rename(source));
+  });
   for (const { source, from: start, to } of from.runs()) {
     const target = sources[source]!;
     for (let i = start; i < to; i++) {
@@ -87,7 +103,7 @@ export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
     ...(flow && keepsFlow(trace, keep) && { flow }),
     filtered: true,
   });
-  append(builder, trace, keep, source => source);
+  append(builder, trace, keep, source => source, true);
   const kept = builder.finish();
   // Without any record there is no sign that the selected code was traced at all.
   if (kept.records.length === 0) delete kept.header.flow;
@@ -130,13 +146,13 @@ function testNames(parts: readonly NamedTrace[]): Map<string, string>[] {
  */
 export function mergeTraces(parts: readonly NamedTrace[]): Trace {
   const names = testNames(parts);
-  return join(parts, (part, test) => names[part]!.get(test)!);
+  return join(parts, (part, test) => names[part]!.get(test)!, true);
 }
 
 /** Two traces as two tests of one, whatever tests they had; and the names of these. */
 export function pairTraces(a: NamedTrace, b: NamedTrace): { trace: Trace; names: [string, string] } {
   const names: [string, string] = a.name === b.name ? [`A: ${a.name}`, `B: ${b.name}`] : [a.name, b.name];
-  const trace = join([a, b], part => names[part]!);
+  const trace = join([a, b], part => names[part]!, false);
   // System calls of two tests may have become one; the PCs of one test say nothing of the other.
   const isProven = [a, b].every(part => proofOf(part.trace).absence);
   if (!isProven && proofOf(trace).absence) delete trace.header.flow;
@@ -151,7 +167,12 @@ function commonNotes([first, ...rest]: readonly Readonly<Record<string, string>>
   return Object.fromEntries(common);
 }
 
-function join(parts: readonly NamedTrace[], testOf: (part: number, test: string) => string): Trace {
+/** `areDistinct`: tests of two names stay apart. */
+function join(
+  parts: readonly NamedTrace[],
+  testOf: (part: number, test: string) => string,
+  areDistinct: boolean,
+): Trace {
   const dialects = new Set(parts.flatMap(part => part.trace.header.dialect.split('+')).filter(Boolean));
   const image = parts.find(part => part.trace.header.image !== '')?.trace.header.image ?? '';
   const notes = commonNotes(parts.map(part => part.trace.header.notes));
@@ -169,13 +190,17 @@ function join(parts: readonly NamedTrace[], testOf: (part: number, test: string)
   for (const [i, { trace }] of parts.entries()) {
     const base = calls;
     for (const { call } of trace.sources) calls = Math.max(calls, base + call);
-    append(builder, trace, {}, source => ({
+    const rename = (source: Source): Source => ({
       ...source,
       test: testOf(i, source.test),
       call: source.call === 0 ? 0 : base + source.call,
-    }));
+    });
+    append(builder, trace, {}, rename, areDistinct);
   }
-  return builder.finish();
+  const joined = builder.finish();
+  if (calls > COUNT_MAX || joined.lostTotal > COUNT_MAX)
+    throw new CoverageError('the traces have too many system calls or lost records together');
+  return joined;
 }
 
 /**

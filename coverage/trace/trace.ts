@@ -185,8 +185,15 @@ type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array;
 
 /** Bytes of one column: 268 million records, or half as many comparisons. */
 const COLUMN_MAX = 1 << 30;
+export const RECORDS_MAX = COLUMN_MAX / Uint32Array.BYTES_PER_ELEMENT;
 /** Of a trace: one for each system call. Each takes some 150 bytes. */
 export const SOURCES_MAX = 1 << 24;
+/** Distinct (kind, pc) pairs. A map of V8 holds four times as many. */
+export const POINTS_MAX = 1 << 22;
+/** Crossings of a trace, and identified lost records. Each takes some 250 bytes while recorded. */
+export const ROWS_MAX = 1 << 22;
+/** Of a number in a trace file that readers add up: sums of 32 files are exact. */
+export const COUNT_MAX = 2 ** 48;
 
 /** The advice of an error about a trace that is too long. */
 export const COUNTS_INSTEAD = 'formats that count records (json, lcov, cobertura) have no such limit';
@@ -294,6 +301,10 @@ export class PointTable {
   }
 
   private add(kind: number, pc: bigint): number {
+    if (this.kind.count >= POINTS_MAX)
+      throw new CoverageError(
+        `a trace has no room for more than ${POINTS_MAX} distinct PCs; record parts of the run apart`,
+      );
     const point = this.kind.reserve(1);
     this.kind.data[point] = kind;
     this.pc.push(pc);
@@ -328,11 +339,13 @@ export class TraceBuilder {
   private readonly words = new BigUint64Array(4);
   private readonly halves = new Uint32Array(this.words.buffer);
   private readonly sourcesMax: number;
+  private readonly rowsMax: number;
 
-  /** `sourcesMax`: errors are CoverageErrors behind so many sources. */
-  constructor(header: Partial<TraceHeader> = {}, sourcesMax = SOURCES_MAX) {
+  /** Errors of what follows: CoverageError behind so many sources, or crossings or lost records. */
+  constructor(header: Partial<TraceHeader> = {}, sourcesMax = SOURCES_MAX, rowsMax = ROWS_MAX) {
     this.header = { dialect: '', image: '', notes: {}, ...header };
     this.sourcesMax = sourcesMax;
+    this.rowsMax = rowsMax;
   }
 
   /** The number of a source; equal sources share one. */
@@ -530,6 +543,10 @@ export class TraceBuilder {
     const key = `${source} ${what.kind} ${what.pc}`;
     const row = this.missed.get(key);
     if (row) row.count += count;
+    else if (this.missed.size >= this.rowsMax)
+      throw new CoverageError(
+        `a trace has no room for more than ${this.rowsMax} distinct lost records; ${COUNTS_INSTEAD}`,
+      );
     else this.missed.set(key, { source, kind: KINDS.indexOf(what.kind), pc: what.pc, count });
   }
 
@@ -542,7 +559,11 @@ export class TraceBuilder {
     if (row) {
       row.entered += entered;
       row.left += left;
-    } else this.crossings.set(key, { source, addr, entered, left });
+    } else if (this.crossings.size >= this.rowsMax)
+      throw new CoverageError(
+        `a trace has no room for more than ${this.rowsMax} crossings; record parts of the run apart`,
+      );
+    else this.crossings.set(key, { source, addr, entered, left });
   }
 
   finding(text: string): void {

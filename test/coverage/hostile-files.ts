@@ -58,3 +58,56 @@ export function mutate(blocks: readonly Block[], random: Random): Block[] {
   }
   return mutated;
 }
+
+/** Values of JSON where others are expected. */
+const ODD_VALUES: readonly unknown[] = [
+  null, true, -1, 0, 1.5, 2 ** 31, 2 ** 53, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 1e308,
+  '', 'x', '0x', '0xffffffffffffffff', '\x1b[31m', '\ud800', 'remote', [], [[[]]], {}, { length: 5 },
+  { toString: 1, valueOf: 1 },
+]; // biome-ignore format: a list
+
+const ODD_NUMBERS = [0, 1, 127, 128, 65_535, 65_536, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 56, 2 ** 69];
+
+/** A part of a value of JSON replaced, removed, repeated or added. */
+function forgedValue(value: unknown, random: Random): unknown {
+  const odd = () => ODD_VALUES[random.below(ODD_VALUES.length)];
+  if (value === null || typeof value !== 'object' || random.below(4) === 0) return odd();
+  if (Array.isArray(value)) {
+    if (value.length === 0) return odd();
+    const at = random.below(value.length);
+    const how = random.below(4);
+    if (how === 0) return value.toSpliced(at, 1);
+    return how === 1 ? [...value, value[at]] : value.with(at, forgedValue(value[at], random));
+  }
+  const names = [...Object.keys(value), '__proto__', 'flow', 'filtered', 'unique', 'more'];
+  const name = names[random.below(names.length)]!;
+  const rest = Object.entries(value).filter(([key]) => key !== name);
+  const old = (value as Record<string, unknown>)[name] ?? null;
+  return Object.fromEntries(random.below(5) === 0 ? rest : [...rest, [name, forgedValue(old, random)]]);
+}
+
+/** The bytes with a number in place of up to two of them. */
+function forgedBytes(payload: Uint8Array, random: Random): Uint8Array {
+  const number: number[] = [];
+  let value = ODD_NUMBERS[random.below(ODD_NUMBERS.length)]!;
+  for (; value >= 128; value = Math.floor(value / 128)) number.push((value % 128) | 128);
+  const at = random.below(payload.length + 1);
+  return Uint8Array.from([...payload.slice(0, at), ...number, value, ...payload.slice(at + random.below(3))]);
+}
+
+/** One or two changes that keep the shape: values of JSON, numbers. */
+export function forge(blocks: readonly Block[], random: Random): Block[] {
+  const forged = [...blocks];
+  for (let n = 1 + random.below(2); n > 0; n--) {
+    const at = random.below(forged.length);
+    const { tag, payload } = forged[at]!;
+    const text = new TextDecoder().decode(payload);
+    forged[at] = {
+      tag,
+      payload: 'HSF'.includes(tag)
+        ? new TextEncoder().encode(JSON.stringify(forgedValue(JSON.parse(text), random)))
+        : forgedBytes(payload, random),
+    };
+  }
+  return forged;
+}

@@ -83,6 +83,35 @@ describe('trace', () => {
     expect(column.count).toBe(0);
   });
 
+  it('is bounded in crossings and lost records, and in bytes that are written', () => {
+    const builder = new TraceBuilder({}, 9, 2);
+    const source = builder.source({ thread: 1 });
+    for (let i = 0; i < 9; i++) {
+      builder.crossing(source, BigInt(i % 2), 1, 0);
+      builder.lost(source, 1, { kind: 'pc', pc: BigInt(i % 2) });
+    }
+    const rows = 'a trace has no room for more than 2';
+    expect(() => builder.crossing(source, 3n, 1, 0)).toThrow(`${rows} crossings; record parts`);
+    const lost = () => builder.lost(source, 1, { kind: 'pc', pc: 3n });
+    expect(lost).toThrow(`${rows} distinct lost records; formats that count records`);
+    const trace = sample();
+    const size = bytesOf(writeTrace(trace)).length;
+    expect(bytesOf(writeTrace(trace, size)).length).toBe(size);
+    const line = `a trace file has no room for more than ${size - 1} bytes; formats that count records`;
+    expect(() => bytesOf(writeTrace(trace, size - 1))).toThrow(line);
+  });
+
+  it('is written with long names of tests in more blocks', () => {
+    const builder = new TraceBuilder();
+    const test = 'n'.repeat(1 << 20);
+    for (let call = 1; call <= 9; call++) builder.pc(builder.newSource({ ...NO_SOURCE, test, call }), BASE);
+    builder.pc(builder.newSource({ ...NO_SOURCE, test: test.repeat(5) }), BASE);
+    const trace = builder.finish();
+    const bytes = bytesOf(writeTrace(trace));
+    expect(readTrace(bytes)).toEqual(trace);
+    expect(blocksOf(bytes).filter(({ tag }) => tag === 'S').length).toBe(4);
+  });
+
   it('reads records out of an area, a whole one at a time', () => {
     const words = new BigUint64Array([5n, 1n, 2n, BASE, 0n, 3n, 4n, BASE + 2n]);
     const builder = new TraceBuilder();
