@@ -190,6 +190,8 @@ export const RECORDS_MAX = COLUMN_MAX / Uint32Array.BYTES_PER_ELEMENT;
 export const SOURCES_MAX = 1 << 24;
 /** Distinct (kind, pc) pairs. A map of V8 holds four times as many. */
 export const POINTS_MAX = 1 << 22;
+/** The finding of a trace with more lost records than it identifies: they prove nothing. */
+const UNIDENTIFIED = 'not all lost records are identified: there are too many';
 /** Crossings of a trace, and identified lost records. Each takes some 250 bytes while recorded. */
 export const ROWS_MAX = 1 << 22;
 /** Of a number in a trace file that readers add up: sums of 32 files are exact. */
@@ -341,7 +343,7 @@ export class TraceBuilder {
   private readonly sourcesMax: number;
   private readonly rowsMax: number;
 
-  /** Errors of what follows: CoverageError behind so many sources, or crossings or lost records. */
+  /** Errors of what follows: CoverageError behind so many sources, or so many crossings. */
   constructor(header: Partial<TraceHeader> = {}, sourcesMax = SOURCES_MAX, rowsMax = ROWS_MAX) {
     this.header = { dialect: '', image: '', notes: {}, ...header };
     this.sourcesMax = sourcesMax;
@@ -543,11 +545,9 @@ export class TraceBuilder {
     const key = `${source} ${what.kind} ${what.pc}`;
     const row = this.missed.get(key);
     if (row) row.count += count;
-    else if (this.missed.size >= this.rowsMax)
-      throw new CoverageError(
-        `a trace has no room for more than ${this.rowsMax} distinct lost records; ${COUNTS_INSTEAD}`,
-      );
-    else this.missed.set(key, { source, kind: KINDS.indexOf(what.kind), pc: what.pc, count });
+    else if (this.missed.size < this.rowsMax)
+      this.missed.set(key, { source, kind: KINDS.indexOf(what.kind), pc: what.pc, count });
+    else if (this.findings.at(-1) !== UNIDENTIFIED) this.findings.push(UNIDENTIFIED);
   }
 
   /**

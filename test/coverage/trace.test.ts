@@ -83,17 +83,22 @@ describe('trace', () => {
     expect(column.count).toBe(0);
   });
 
-  it('is bounded in crossings and lost records, and in bytes that are written', () => {
+  it('is bounded in crossings and identified lost records, and in bytes that are written', () => {
     const builder = new TraceBuilder({}, 9, 2);
     const source = builder.source({ thread: 1 });
     for (let i = 0; i < 9; i++) {
       builder.crossing(source, BigInt(i % 2), 1, 0);
       builder.lost(source, 1, { kind: 'pc', pc: BigInt(i % 2) });
     }
-    const rows = 'a trace has no room for more than 2';
-    expect(() => builder.crossing(source, 3n, 1, 0)).toThrow(`${rows} crossings; record parts`);
-    const lost = () => builder.lost(source, 1, { kind: 'pc', pc: 3n });
-    expect(lost).toThrow(`${rows} distinct lost records; formats that count records`);
+    const line = 'a trace has no room for more than 2 crossings; record parts of the run apart';
+    expect(() => builder.crossing(source, 3n, 1, 0)).toThrow(line);
+    for (let i = 0; i < 9; i++) builder.lost(source, 1, { kind: 'pc', pc: BigInt(i % 3) });
+    const { missed, lostTotal, findings } = builder.finish();
+    expect(missed.map(({ count }) => count)).toEqual([8, 7]);
+    expect([lostTotal, findings]).toEqual([18, ['not all lost records are identified: there are too many']]);
+  });
+
+  it('is not written where no reader takes the file', () => {
     const trace = sample();
     const size = bytesOf(writeTrace(trace)).length;
     expect(bytesOf(writeTrace(trace, size)).length).toBe(size);
