@@ -41,6 +41,35 @@ function madeFrom(path: string): { tree?: string; conf?: string; drivers?: strin
   }
 }
 
+class Built implements BuiltKernel {
+  readonly path: string;
+  readonly file: string;
+  readonly read = (): Uint8Array => readFileSync(this.path);
+  #from: ReturnType<typeof madeFrom> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+    this.file = basename(path);
+  }
+
+  /** Read when it is asked for: the manifests of some ten kernels take as long as a program. */
+  get #made(): ReturnType<typeof madeFrom> {
+    return (this.#from ??= madeFrom(this.path));
+  }
+
+  get tree(): string | undefined {
+    return this.#made.tree;
+  }
+
+  get conf(): string {
+    return this.#made.conf ?? 'kernel';
+  }
+
+  get drivers(): readonly string[] {
+    return this.#made.drivers ?? [];
+  }
+}
+
 /** When a product of the cache was built or used last, by its own times and its manifest's. */
 function lastUse(path: string): number {
   const times = [path, `${path}.json`].map(file => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
@@ -55,10 +84,7 @@ export function builtKernels(): BuiltKernel[] {
       .filter(name => name.endsWith('.elf'))
       .map(name => ({ path: join(dir, name), time: lastUse(join(dir, name)) }))
       .sort((a, b) => b.time - a.time)
-      .map(({ path }) => {
-        const { tree, conf = 'kernel', drivers = [] } = madeFrom(path);
-        return { path, tree, conf, drivers, file: basename(path), read: () => readFileSync(path) };
-      });
+      .map(({ path }) => new Built(path));
   } catch {
     return [];
   }
