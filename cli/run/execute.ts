@@ -9,7 +9,7 @@ import { kernelTitle } from '../../host/kernels.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { outcomeOf } from '../../run/outcome.ts';
-import { tell } from '../../toolchain/index.ts';
+import { RunningSha256, tell } from '../../toolchain/index.ts';
 import { type CoverFormat, chooseFormat, isOfCounts } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
@@ -138,7 +138,11 @@ export async function execute(
   const elf =
     cover === undefined || exact
       ? undefined
-      : new (await import('../../coverage/index.ts')).Elf(images.kernel, kernelName);
+      : new (await import('../../coverage/index.ts')).Elf(
+          images.kernel,
+          kernelName,
+          () => new RunningSha256(),
+        );
   const recorder =
     elf &&
     new (await import('../../run/trace-recorder.ts')).TraceRecorder(
