@@ -15,6 +15,8 @@ export { CallSites, HOOK_PC, HOOKS } from './elf/callsites.ts';
 export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';
 export type { ExportOptions } from './export/common.ts';
 export { exportCoverage, exportTrace, FORMATS, type Format, isFormat, takesTrace } from './export/index.ts';
+export { readAnalysis } from './kept/read.ts';
+export { writeAnalysis } from './kept/write.ts';
 export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
 export {
   Coverage,
@@ -39,7 +41,7 @@ export {
 } from './model/program.ts';
 export { SelectedPoints } from './model/selected.ts';
 export { Undecided } from './model/undecided.ts';
-export { annotate, annotatedText } from './text/annotate.ts';
+export { annotatedText } from './text/annotate.ts';
 export {
   annotateCoverage,
   bar,

@@ -7,12 +7,12 @@
 // A file is one line, then the contents twice: comparing them costs less than loading something
 // that could hash. The contents are a line of JSON, then the pages of RAM that differ from those at
 // power-on. Files travel in the package (dist/prebuilt/booted/), and are kept in the cache.
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isaString, type Machine, type Snapshot } from '../emulator/index.ts';
 import { canonicalJson } from '../run/canonical.ts';
 import { WINDOW } from '../run/feed.ts';
-import { cacheDir, markUsed, nameOfKey, packageRoot, writeWhole } from '../toolchain/index.ts';
+import { cacheDir, keepNewest, markUsed, nameOfKey, packageRoot, writeWhole } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
 
@@ -143,7 +143,7 @@ export function keepBooted(key: string, before: Snapshot, now: Snapshot, console
   const parts = [asciiLine(header), ...pages.map(([, bytes]) => bytes)];
   try {
     writeWhole(join(kept(), nameOf(key)), Buffer.concat([Buffer.from(HEAD), ...parts, ...parts]));
-    dropOld();
+    keepNewest(kept(), /^booted-[0-9a-f]{16}$/, KEPT);
   } catch {} // the next run boots too
 }
 
@@ -160,14 +160,3 @@ function asciiLine(header: Header): Buffer {
 
 const isSame = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
   a === b || (b !== undefined && Buffer.from(a.buffer, a.byteOffset, a.length).equals(b));
-
-/** Removes all but the newest. */
-function dropOld(): void {
-  const names = readdirSync(kept()).filter(name => /^booted-[0-9a-f]{16}$/.test(name));
-  const files = names.map(name => {
-    const path = join(kept(), name);
-    return { path, time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
-  });
-  files.sort((a, b) => b.time - a.time);
-  for (const { path } of files.slice(KEPT)) rmSync(path, { force: true });
-}

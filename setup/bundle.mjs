@@ -80,8 +80,13 @@ function checkAscii(text) {
   throw new Error(`the bundle is not ASCII near ${near}; write the character as \\u in the source`);
 }
 
-/** Names the code that decides the results of runs: kept states of guests are those of one name. */
-function emulatorHash() {
+/** The code that decides the results of runs: kept states of guests are those of one hash of it. */
+const EMULATOR = ['emulator', 'devices'];
+
+/** The code that analyses images, likewise. */
+const ANALYSIS = ['base', 'dwarf', 'elf', 'kept', 'model'].map(folder => join('coverage', folder));
+
+function hashOfFolders(folders) {
   const hash = createHash('sha256');
   const add = dir => {
     for (const entry of readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
@@ -92,7 +97,7 @@ function emulatorHash() {
           .update('\0')
           .update(readFileSync(join(dir, entry.name)));
   };
-  for (const folder of ['emulator', 'devices']) add(join(ROOT, folder));
+  for (const folder of folders) add(join(ROOT, folder));
   return hash.digest('hex').slice(0, 32);
 }
 
@@ -127,7 +132,11 @@ export async function bundle() {
     metafile: true,
     external: ['@alexaltea/capstone-js', 'koffi', 'bullmq', 'ioredis'],
     plugins: [lazyChildProcess, ownFile],
-    define: { 'import.meta.url': 'kcovboxUrl', KCOVBOX_EMULATOR: JSON.stringify(emulatorHash()) },
+    define: {
+      'import.meta.url': 'kcovboxUrl',
+      KCOVBOX_EMULATOR: JSON.stringify(hashOfFolders(EMULATOR)),
+      KCOVBOX_ANALYSIS: JSON.stringify(hashOfFolders(ANALYSIS)),
+    },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
   const text = await foldConstants(outputFiles[0].text, transform, language);

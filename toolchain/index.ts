@@ -20,7 +20,7 @@ export { nameOfKey } from './name-of-key.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { prebuiltKernels, prebuiltPage } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions, requireBuildTools } from './program.ts';
-export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
+export { type CacheEntry, cacheEntries, cacheFolders, keepNewest, pruneCache } from './prune.ts';
 export { quoted } from './shell.ts';
 export { standardError, tell } from './standard-error.ts';
 export { buildConfined, type Sources } from './student.ts';

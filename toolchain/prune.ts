@@ -6,7 +6,18 @@ import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';
 import { unfinished } from './temporary.ts';
 
-const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects', 'xv6'] as const;
+const KINDS = [
+  'kernel',
+  'program',
+  'bench',
+  'booted',
+  'image',
+  'packed',
+  'fact',
+  'lines',
+  'objects',
+  'xv6',
+] as const;
 
 export interface CacheEntry {
   readonly kind: (typeof KINDS)[number];
@@ -32,6 +43,7 @@ const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   booted: /^booted-[0-9a-f]{16}$/,
   image: /^[0-9a-f]{64}$/,
   packed: /^[0-9a-f]{64}$/,
+  lines: /^[0-9a-f]{64}$/,
   fact: /^(?:compiler|(?:kernel|program|image)-[0-9a-f]{32})\.json$/,
   xv6: PRODUCT,
   objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
@@ -80,6 +92,16 @@ export function pruneCache(time: number): CacheEntry[] {
     rmSync(path, { recursive: true, force: true });
   }
   return old;
+}
+
+/** Removes files of the cache with such names in `folder`, all but the newest `count`. */
+export function keepNewest(folder: string, names: RegExp, count: number): void {
+  const files = readdirSync(folder)
+    .filter(name => names.test(name))
+    .map(name => join(folder, name))
+    .map(path => ({ path, time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }));
+  files.sort((a, b) => b.time - a.time);
+  for (const { path } of files.slice(count)) rmSync(path, { force: true });
 }
 
 /** The folders that hold it all. */

@@ -1,6 +1,5 @@
 // Writes the coverage of a run: its output, and the location of sources.
 import {
-  annotate,
   annotatedText,
   Coverage,
   type Elf,
@@ -12,6 +11,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
+import { programOf } from '../../host/analysed.ts';
 import { sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -50,10 +50,11 @@ export async function writeCoverage(
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   warnIfUnproven(trace, target, format);
+  const whole = () => programOf(elf);
   const chunks =
     format === 'source'
-      ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
-      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, ...root });
+      ? [new TextEncoder().encode(annotatedText(Coverage.of(trace, elf, {}, whole), readSource))]
+      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, whole, ...root });
   await writeChunks(target, chunks);
 }
 

@@ -85,12 +85,21 @@ function sectionsOf(elf: Elf): Sections {
  */
 export const sourceSums = (elf: Elf): Map<string, Set<string>> => fileSums(sectionsOf(elf));
 
-export class Dwarf {
+/** The units of an image with the facts of their root entries. */
+export interface Units {
+  readonly units: readonly Unit[];
+  /** Intervals of code, sorted by their beginnings, and the unit of each. */
+  readonly lows: Float64Array;
+  readonly highs: Float64Array;
+  readonly owner: readonly Unit[];
+}
+
+export class Dwarf implements Units {
   readonly sections: Sections;
-  readonly units: Unit[];
-  private readonly lows: Float64Array;
-  private readonly highs: Float64Array;
-  private readonly owner: Unit[];
+  readonly units: readonly Unit[];
+  readonly lows: Float64Array;
+  readonly highs: Float64Array;
+  readonly owner: readonly Unit[];
   /** The last answer in `lows`: mostly the next address is near. */
   private last = 0;
   private readonly code = new Map<Unit, UnitCode>();
@@ -100,8 +109,13 @@ export class Dwarf {
   private abbrevBytes = 0;
   private lineBytes = 0;
 
-  constructor(elf: Elf) {
+  /** `known`: its units, read earlier. */
+  constructor(elf: Elf, known?: Units) {
     this.sections = sectionsOf(elf);
+    if (known) {
+      ({ units: this.units, lows: this.lows, highs: this.highs, owner: this.owner } = known);
+      return;
+    }
     this.units = readUnitHeaders(this.sections);
     const intervals: { low: Addr; high: Addr; unit: Unit }[] = [];
     for (const unit of this.units) {

@@ -8,7 +8,7 @@
  */
 import type { Addr } from '../base/bytes.ts';
 import { type Elf, STT_FUNC } from '../elf/elf.ts';
-import { Dwarf, type Scope } from './dwarf.ts';
+import { Dwarf, type Scope, type Units } from './dwarf.ts';
 
 export interface Frame {
   function: string;
@@ -41,10 +41,11 @@ export class Symbolizer {
    */
   private readonly symbolsWin: boolean;
 
-  constructor(elf: Elf, options: { symbolsWin?: boolean } = {}) {
+  /** `units`: read earlier. */
+  constructor(elf: Elf, options: { symbolsWin?: boolean; units?: Units | undefined } = {}) {
     this.elf = elf;
     this.symbolsWin = options.symbolsWin ?? false;
-    this.dwarf = new Dwarf(elf);
+    this.dwarf = new Dwarf(elf, options.units);
   }
 
   /**

@@ -34,12 +34,10 @@ export const HOOKS = [
 export const HOOK_PC = 0;
 
 /** The hook calls of an image in order of address, as columns. */
-export class CallSites {
-  readonly elf: Elf;
-  readonly count: number;
+export interface SiteColumns {
   /** The PC that kcov records: the address after the call. */
   readonly ret: Float64Array;
-  /** The auipc or jal that begins the call. */
+  /** The auipc or jal that begins it. */
   readonly start: Float64Array;
   /** The jal or jalr itself. */
   readonly call: Float64Array;
@@ -50,63 +48,45 @@ export class CallSites {
    */
   readonly blockLow: Float64Array;
   readonly blockHigh: Float64Array;
-  private readonly byReturn = new Map<Addr, number>();
-  /** The last answer of `firstFrom`: mostly the next address is near. */
-  private last = 0;
   /** The decoded sections, in order of address. */
-  readonly scans: CodeScan[] = [];
+  readonly scans: readonly CodeScan[];
+}
 
-  /** `entries`: instead of hook calls, the first instruction of every function. */
-  constructor(elf: Elf, what: 'hooks' | 'entries' = 'hooks') {
+export class CallSites implements SiteColumns {
+  readonly elf: Elf;
+  readonly count: number;
+  readonly ret: Float64Array;
+  readonly start: Float64Array;
+  readonly call: Float64Array;
+  readonly hook: Uint8Array;
+  readonly blockLow: Float64Array;
+  readonly blockHigh: Float64Array;
+  readonly scans: readonly CodeScan[];
+  /** The last answer of `find`, and of `firstFrom`: mostly the next address is near. */
+  private lastReturn = 0;
+  private last = 0;
+
+  /**
+   * `entries`: instead of hook calls, the first instruction of every function. `columns`: found
+   * earlier.
+   */
+  constructor(elf: Elf, what: 'hooks' | 'entries' = 'hooks', columns = findSites(elf, what)) {
     this.elf = elf;
-    const hooks = what === 'hooks' ? hookAddresses(elf) : new Map<Addr, number>();
-    if (what === 'hooks' && hooks.size === 0) {
-      const hint =
-        elf.symbols.count === 0
-          ? 'it has no symbol table'
-          : 'it is not built with -fsanitize-coverage=trace-pc';
-      throw new CoverageError(`${elf.name} has no coverage hooks: ${hint}`);
-    }
-    const starts = functionStarts(elf);
-    const found: HookCall[] = [];
-    const blocks: { low: Addr; high: Addr }[] = [];
-    const sections = elf.executableSections().sort((a, b) => a.addr - b.addr);
-    for (const section of sections) {
-      const first = found.length;
-      const scan = new CodeScan(elf, section);
-      const within = starts.filter(start => isWithin(section, start));
-      scan.scan(within, hooks, found);
-      if (what === 'entries') {
-        for (const start of within)
-          if (scan.isInsn(start - scan.base)) found.push({ start, call: start, ret: start, hook: HOOK_PC });
-      }
-      addBlocks(scan, found, first, blocks);
-      this.scans.push(scan);
-    }
-    this.count = found.length;
-    const column = (): Float64Array => new Float64Array(found.length);
-    this.ret = column();
-    this.start = column();
-    this.call = column();
-    this.blockLow = column();
-    this.blockHigh = column();
-    this.hook = new Uint8Array(found.length);
-    // A loop: `from` with a function takes ten times as long.
-    for (let i = 0; i < found.length; i++) {
-      const { ret, start, call, hook } = found[i]!;
-      this.ret[i] = ret;
-      this.start[i] = start;
-      this.call[i] = call;
-      this.hook[i] = hook;
-      this.blockLow[i] = blocks[i]!.low;
-      this.blockHigh[i] = blocks[i]!.high;
-      this.byReturn.set(ret, i);
-    }
+    this.count = columns.ret.length;
+    this.ret = columns.ret;
+    this.start = columns.start;
+    this.call = columns.call;
+    this.hook = columns.hook;
+    this.blockLow = columns.blockLow;
+    this.blockHigh = columns.blockHigh;
+    this.scans = columns.scans;
   }
 
   /** Index of the site whose call returns to `ret`, or -1. */
   find(ret: Addr): number {
-    return this.byReturn.get(ret) ?? -1;
+    this.lastReturn = countUpTo(this.ret, ret, this.lastReturn);
+    const site = this.lastReturn - 1;
+    return this.ret[site] === ret ? site : -1;
   }
 
   /** The first site whose call is at `addr` or beyond. */
@@ -118,7 +98,7 @@ export class CallSites {
   /** The reason why a PC is not a call site, for an error text. */
   explainMissing(ret: Addr): string {
     const { elf } = this;
-    const near = [-8, -4, -2, 2, 4, 8].find(offset => this.byReturn.has(ret + offset));
+    const near = [-8, -4, -2, 2, 4, 8].find(offset => this.find(ret + offset) >= 0);
     const where = elf.symbols.at(ret);
     const inside = where ? ` (inside ${where.name}+0x${(ret - where.addr).toString(16)})` : '';
     if (near !== undefined)
@@ -126,6 +106,47 @@ export class CallSites {
     if (!elf.isExecutable(ret)) return `${hex(ret)} is not a call site: ${elf.name} has no code there`;
     return `${hex(ret)}${inside} is not a call site of ${elf.name}: not the image that was traced?`;
   }
+}
+
+function findSites(elf: Elf, what: 'hooks' | 'entries'): SiteColumns {
+  const hooks = what === 'hooks' ? hookAddresses(elf) : new Map<Addr, number>();
+  if (what === 'hooks' && hooks.size === 0) {
+    const hint =
+      elf.symbols.count === 0
+        ? 'it has no symbol table'
+        : 'it is not built with -fsanitize-coverage=trace-pc';
+    throw new CoverageError(`${elf.name} has no coverage hooks: ${hint}`);
+  }
+  const starts = functionStarts(elf);
+  const found: HookCall[] = [];
+  const blocks: { low: Addr; high: Addr }[] = [];
+  const scans: CodeScan[] = [];
+  const sections = elf.executableSections().sort((a, b) => a.addr - b.addr);
+  for (const section of sections) {
+    const first = found.length;
+    const scan = new CodeScan(elf, section);
+    const within = starts.filter(start => isWithin(section, start));
+    scan.scan(within, hooks, found);
+    if (what === 'entries') {
+      for (const start of within)
+        if (scan.isInsn(start - scan.base)) found.push({ start, call: start, ret: start, hook: HOOK_PC });
+    }
+    addBlocks(scan, found, first, blocks);
+    scans.push(scan);
+  }
+  const column = (): Float64Array => new Float64Array(found.length);
+  const [ret, start, call, blockLow, blockHigh] = [column(), column(), column(), column(), column()];
+  const hook = new Uint8Array(found.length);
+  // A loop: `from` with a function takes ten times as long.
+  for (let i = 0; i < found.length; i++) {
+    ret[i] = found[i]!.ret;
+    start[i] = found[i]!.start;
+    call[i] = found[i]!.call;
+    hook[i] = found[i]!.hook;
+    blockLow[i] = blocks[i]!.low;
+    blockHigh[i] = blocks[i]!.high;
+  }
+  return { ret, start, call, hook, blockLow, blockHigh, scans };
 }
 
 /** True if an instruction of the section can begin at `start`. */

@@ -24,14 +24,16 @@ export class CodeScan {
   readonly base: Addr;
   readonly view: DataView;
   readonly size: number;
-  private readonly flags: Uint8Array;
+  /** Of each halfword; for `coverage/kept`. */
+  readonly flags: Uint8Array;
 
-  constructor(elf: Elf, section: Section) {
+  /** `flags`: of an earlier scan; the section need not be scanned then. */
+  constructor(elf: Elf, section: Section, flags?: Uint8Array) {
     const bytes = elf.data(section);
     this.base = section.addr;
     this.size = bytes.length & ~1;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.flags = new Uint8Array((this.size >> 1) + 2);
+    this.flags = flags ?? new Uint8Array((this.size >> 1) + 2);
   }
 
   /** True if an instruction begins at this offset. */

@@ -62,19 +62,34 @@ export function functionRanges(elf: Elf): CodeRange[] {
   return ranges;
 }
 
+/** Facts that are found for all functions of an image together. */
+export interface FlowFacts {
+  readonly ranges: CodeRange[];
+  /** By range: 1 if a call of it may return. */
+  readonly returns: Uint8Array;
+  /** By range: 1 if its code can be read and has no indirect jump. */
+  readonly plain: Uint8Array;
+  /** Addresses of code in the image's data, sorted. */
+  readonly pointers: Float64Array;
+}
+
 /** The source of the flow of functions, with data that several functions share. */
-export class ImageFlow {
+export class ImageFlow implements FlowFacts {
   readonly sites: CallSites;
   readonly ranges: CodeRange[];
-  private readonly returns: Uint8Array;
-  /** By range: 1 if its code can be read and has no indirect jump. */
-  private readonly plain: Uint8Array;
-  private readonly pointers: Float64Array;
+  readonly returns: Uint8Array;
+  readonly plain: Uint8Array;
+  readonly pointers: Float64Array;
   /** The range of the last address: the next one is mostly in it too. */
   private last: CodeRange | undefined;
 
-  constructor(sites: CallSites) {
+  /** `facts`: found earlier. */
+  constructor(sites: CallSites, facts?: FlowFacts) {
     this.sites = sites;
+    if (facts) {
+      ({ ranges: this.ranges, returns: this.returns, plain: this.plain, pointers: this.pointers } = facts);
+      return;
+    }
     this.ranges = functionRanges(sites.elf).map(range => ({ ...range, high: this.clip(range) }));
     this.pointers = codePointers(sites.elf, sites.scans);
     this.plain = new Uint8Array(this.ranges.length);

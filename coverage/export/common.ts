@@ -4,6 +4,7 @@
  */
 import { visible } from '../../emulator/base/words.ts';
 import type { KeepPoint } from '../model/keep.ts';
+import type { Program } from '../model/program.ts';
 
 export interface ExportOptions {
   /**
@@ -24,6 +25,11 @@ export interface ExportOptions {
   epoch?: number | undefined;
   /** Restrict denominators and hits to some sites. */
   keep?: KeepPoint | undefined;
+  /**
+   * Makes the program of the image without a selection, such as from an analysis that was kept.
+   * Default: analyse it.
+   */
+  whole?: (() => Program) | undefined;
   /** rawcover: as recorded with repetitions, instead of each once in order of address. */
   inOrder?: boolean | undefined;
   /** csv: the records themselves (default), or syzkaller's tables. */

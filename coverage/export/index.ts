@@ -90,7 +90,7 @@ export function exportTrace(
       ? exportRawcover(trace, sites, options)
       : exportModoff(trace, sites, options);
   }
-  return exportCoverage(format, Coverage.of(trace, elf, { keep: options.keep }), options);
+  return exportCoverage(format, Coverage.of(trace, elf, { keep: options.keep }, options.whole), options);
 }
 
 /** The same for a coverage that was counted already. */

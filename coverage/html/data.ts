@@ -80,11 +80,10 @@ function pointsOf(coverage: Coverage, lines: readonly [number, LineCode][], reac
     byLine[line] = [...new Set(code.points)].map(point => {
       let number = numberOf.get(point);
       if (number !== undefined) return number;
-      const chain = program.symbolizer.frames(program.call(point)).map(frame => frame.function || '?');
       const entry: PageFile['points'][number] = [
         hex(program.call(point)),
         coverage.hits[point]!,
-        chains.of(chain.join(' < ')),
+        chains.of(program.chain(point).join(' < ')),
         sets.of(reached[point]!),
       ];
       numberOf.set(point, (number = points.push(entry) - 1));

@@ -220,9 +220,12 @@ export class Coverage {
     return new Coverage(builder.finish(), new Program(elf, { ...options, hooks: 'none' }), exact);
   }
 
-  static of(trace: Trace, elf: Elf, options: ProgramOptions = {}): Coverage {
+  /** `whole`: makes the program of all hooks of the kind `pc`, where that is what is covered. */
+  static of(trace: Trace, elf: Elf, options: ProgramOptions = {}, whole?: () => Program): Coverage {
     checkImage(trace, elf);
-    return new Coverage(trace, new Program(elf, { hooks: hooksOf(trace), ...options }));
+    const { hooks = hooksOf(trace), keep } = options;
+    const program = whole && hooks === 'pc' && !keep ? whole() : new Program(elf, { ...options, hooks });
+    return new Coverage(trace, program);
   }
 
   /** True if a line may have run although none of its code did. */

@@ -38,17 +38,29 @@ interface Instance {
   readonly calls: ReadonlyMap<string, Scope>;
 }
 
+/** Facts about instances that were found earlier. */
+export interface KnownInstances {
+  groups(): Scope[][];
+  linesOf(scope: Scope): Set<LineCode>;
+}
+
 export class Instances {
   /** By function: the instances of one that has several. */
-  readonly #groups: readonly (readonly Scope[])[];
+  readonly groups: readonly (readonly Scope[])[];
   /** Found once an instance of the same function ran. */
   readonly #instances = new Map<Scope, Instance>();
   /** By inlined call: the lines of the functions inlined there. */
   readonly #linesBelow = new Map<Scope, ReadonlySet<LineCode>>();
   readonly #program: Placed;
+  readonly #known: KnownInstances | undefined;
 
-  constructor(program: Placed) {
+  constructor(program: Placed, known?: KnownInstances) {
     this.#program = program;
+    this.#known = known;
+    if (known) {
+      this.groups = known.groups();
+      return;
+    }
     const groups = new Map<string, Scope[]>();
     const add = (scope: Scope): void => {
       const key = program.keyOf(scope);
@@ -59,13 +71,13 @@ export class Instances {
     };
     for (const scope of outermostOf(program)) add(scope);
     if (program.onlyFile !== undefined) this.#checkOthers([...groups.values()], program.onlyFile);
-    this.#groups = [...groups.values()].filter(group => group.length > 1);
+    this.groups = [...groups.values()].filter(group => group.length > 1);
   }
 
   /** Lines that may have run in an instance that has no code for them. */
   doubtful(verdicts: LineJudge): Set<LineCode> {
     const doubtful = new Set<LineCode>();
-    for (const group of this.#groups) {
+    for (const group of this.groups) {
       const scopes = group.filter(scope => mayHaveRun(verdicts, scope.ranges));
       if (scopes.length === 0) continue;
       const ran = scopes.map(scope => this.#instance(scope));
@@ -95,11 +107,16 @@ export class Instances {
     }
   }
 
+  /** The lines of a function that have code in this instance, those of inlined calls included. */
+  linesOf(scope: Scope): Set<LineCode> {
+    return this.#known?.linesOf(scope) ?? linesOf(this.#program, scope);
+  }
+
   #instance(scope: Scope): Instance {
     let instance = this.#instances.get(scope);
     if (!instance) {
       const program = this.#program;
-      instance = { lines: linesOf(program, scope), calls: callsOf(program, scope) };
+      instance = { lines: this.linesOf(scope), calls: callsOf(program, scope) };
       this.#instances.set(scope, instance);
     }
     return instance;
@@ -108,7 +125,7 @@ export class Instances {
   #below(scope: Scope): ReadonlySet<LineCode> {
     let lines = this.#linesBelow.get(scope);
     if (!lines) {
-      const all = [linesOf(this.#program, scope), ...scope.children.map(child => this.#below(child))];
+      const all = [this.linesOf(scope), ...scope.children.map(child => this.#below(child))];
       lines = new Set(all.flatMap(set => [...set]));
       this.#linesBelow.set(scope, lines);
     }
@@ -145,7 +162,6 @@ function outermostOf(program: Placed): Set<Scope> {
   return found;
 }
 
-/** The lines of a function that have code in this instance, those of inlined calls included. */
 function linesOf(program: Placed, scope: Scope): Set<LineCode> {
   const lines = new Set<LineCode>();
   const { unit, children } = scope;

@@ -9,7 +9,7 @@ import type { Symbolizer } from '../dwarf/symbolize.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import type { CodeRange, ImageFlow } from '../elf/flow.ts';
 import type { KeepPoint } from './keep.ts';
-import type { LineCode } from './lines.ts';
+import { type LineCode, pairs } from './lines.ts';
 
 /** A program whose points are placed. */
 interface Placed {
@@ -78,6 +78,7 @@ function placeRows(
     }
     const code = lineOf(line[row]!);
     if (!code) continue;
+    addHome(code, range.low);
     site = addCode(program, code, low, high, site);
     show(code, low);
   }
@@ -107,6 +108,10 @@ function addCode(
   return site;
 }
 
+function addHome({ homes }: LineCode, home: Addr): void {
+  if (homes[homes.length - 1] !== home) homes.push(home);
+}
+
 /** The line of an inlined call includes the inlined code. */
 function placeCalls(
   program: Placed,
@@ -123,8 +128,13 @@ function placeCalls(
     if (scope.isInlined) onCopy(scope);
     if (scope.isInlined) {
       const code = linesOf(table.cleanPath(scope.callFile, unit.compDir))(scope.callLine);
-      code?.calls.push(...scope.ranges);
-      if (code) show(code, scope.ranges[0]!);
+      if (code) {
+        code.calls.push(...scope.ranges);
+        // The compiler may have moved a part of it into another function.
+        for (const [low] of pairs(scope.ranges))
+          addHome(code, low >= range.low && low < range.high ? range.low : low);
+        show(code, scope.ranges[0]!);
+      }
     }
     for (const child of scope.children) walk(child);
   };

@@ -15,6 +15,8 @@ export interface LineCode {
   /** The lines of the file with code in front of it and behind it. */
   previous: LineCode | undefined;
   next: LineCode | undefined;
+  /** Where the functions with code of it begin; an address of code that is in none. */
+  homes: Addr[];
   /** Points on the line: hooks in its code, and in functions inlined at it. */
   points: number[];
   own: Addr[];
@@ -26,7 +28,8 @@ export interface LineCode {
 
 /** A line without code so far. */
 export function newLine(line: number): LineCode {
-  return { line, previous: undefined, next: undefined, points: [], own: [], hooks: [], calls: [] };
+  const [previous, next] = [undefined, undefined];
+  return { line, previous, next, homes: [], points: [], own: [], hooks: [], calls: [] };
 }
 
 /** A copy of the lines of a file, once each knows its neighbours. */
@@ -51,12 +54,15 @@ export type LineState = 'covered' | 'partly' | 'uncovered' | 'unknown';
 export const didRun = (state: LineState): boolean => state === 'covered' || state === 'partly';
 
 export interface LineVerdict {
-  state: LineState;
+  readonly state: LineState;
   /** Executions of the instruction that ran most often; undefined if the trace has no counts. */
-  hits: number | undefined;
+  readonly hits: number | undefined;
   /** `hits` is the least that is certain. */
-  isLeast: boolean;
+  readonly isLeast: boolean;
 }
+
+/** Of most lines of a kernel. */
+const IDLE: LineVerdict = { state: 'uncovered', hits: 0, isLeast: false };
 
 class Tally {
   ran = 0;
@@ -118,16 +124,11 @@ function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, ed
   }
 }
 
-/** True if all ranges are of functions that never ran. */
-function isIdle(ranges: readonly Addr[], verdicts: LineJudge): boolean {
-  for (let k = 0; k < ranges.length; k += 2) if (!verdicts.neverRan(ranges[k]!)) return false;
-  return true;
-}
-
 /** The verdict on a line, from its own code. Code that cannot be read counts as unknown. */
-export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
-  if (isIdle(own, verdicts) && isIdle(hooks, verdicts) && isIdle(calls, verdicts))
-    return { state: 'uncovered', hits: 0, isLeast: false };
+export function judgeLine(code: LineCode, verdicts: LineJudge): LineVerdict {
+  // Before its addresses are asked for, because those of a kept analysis are not read yet.
+  if (code.homes.every(home => verdicts.neverRan(home))) return IDLE;
+  const { own, hooks, calls } = code;
   const strong = new Tally();
   const edges = new Tally();
   const inlined = new Tally();

@@ -7,12 +7,12 @@
  */
 import { type Addr, byText, CoverageError, cleanPath } from '../base/bytes.ts';
 import type { Unit } from '../dwarf/die.ts';
-import type { Scope } from '../dwarf/dwarf.ts';
+import type { Scope, Units } from '../dwarf/dwarf.ts';
 import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { ImageFlow } from '../elf/flow.ts';
-import { Instances } from './instances.ts';
+import { Instances, type KnownInstances } from './instances.ts';
 import type { KeepPoint } from './keep.ts';
 import { placeLines } from './line-code.ts';
 import { type LineCode, linked, newLine } from './lines.ts';
@@ -59,17 +59,35 @@ export interface ProgramOptions {
   from?: Program | undefined;
 }
 
+/**
+ * The result of analysing an image for hooks of the kind `pc`, without a selection: members of a
+ * `Program`.
+ */
+export interface Analysis extends KnownInstances {
+  readonly sites: CallSites;
+  readonly flow: ImageFlow;
+  readonly files: ProgramFile[];
+  readonly functions: ProgramFunction[];
+  readonly outerOf: Uint32Array;
+  readonly outer: { name: string; start: Addr }[];
+  readonly isEntry: Uint8Array;
+  /** Names of the functions at a point, innermost first. */
+  chain(point: number): readonly string[];
+  /** Equal for instances of one function. */
+  keyOf(scope: Scope): string;
+  units(): Units;
+}
+
 export class Program {
   readonly elf: Elf;
   readonly sites: CallSites;
-  readonly symbolizer: Symbolizer;
   /** Site number of each point, in order of address. */
   readonly points: Uint32Array;
   readonly files: ProgramFile[];
   readonly functions: ProgramFunction[];
   /** Function that encloses each point, by symbol: number into `outer`. */
   readonly outerOf: Uint32Array;
-  readonly outer: { name: string; start: Addr }[] = [];
+  readonly outer: { name: string; start: Addr }[];
   /** 1 if the point is at the entry of an out-of-line function. */
   readonly isEntry: Uint8Array;
   readonly hooks: 'pc' | 'cmp' | 'none';
@@ -93,13 +111,33 @@ export class Program {
   private readonly outerByStart = new Map<Addr, number>();
   private readonly loopEntries = new Map<number, boolean>();
   private lazyInstances: Instances | undefined;
+  private lazySymbolizer: Symbolizer | undefined;
+  private readonly known: Analysis | undefined;
 
-  constructor(elf: Elf, options: ProgramOptions = {}) {
+  /** `known`: an analysis of the image; the options are then none. */
+  constructor(elf: Elf, options: ProgramOptions = {}, known?: Analysis) {
     this.elf = elf;
     this.hooks = options.hooks ?? 'pc';
     this.keep = options.keep;
+    this.known = known;
+    if (known) {
+      ({ sites: this.sites, flow: this.flow, files: this.files, functions: this.functions } = known);
+      ({ outerOf: this.outerOf, outer: this.outer, isEntry: this.isEntry } = known);
+      const { hook, count } = this.sites;
+      this.pointOfSite = new Int32Array(count).fill(-1);
+      this.points = new Uint32Array(this.outerOf.length);
+      for (let site = 0, point = 0; site < count; site++) {
+        if (hook[site] !== HOOK_PC) continue;
+        this.pointOfSite[site] = point;
+        this.points[point++] = site;
+      }
+      this.count = this.points.length;
+      for (const { path, lines } of this.files) this.linesByPath.set(path, lines);
+      return;
+    }
     const { from } = options;
-    this.symbolizer = from?.symbolizer ?? new Symbolizer(elf);
+    this.outer = [];
+    this.lazySymbolizer = from?.symbolizer;
     if (this.symbolizer.dwarf.isEmpty) {
       throw new CoverageError(`${elf.name} has no debug information: compile with -g and do not strip it`);
     }
@@ -144,6 +182,10 @@ export class Program {
     for (const file of this.files) file.functions.sort(byLine);
   }
 
+  get symbolizer(): Symbolizer {
+    return (this.lazySymbolizer ??= new Symbolizer(this.elf, { units: this.known?.units() }));
+  }
+
   /** Are lines of the unit among its lines? */
   hasUnit(unit: Unit): boolean {
     return this.only?.has(unit) ?? true;
@@ -170,6 +212,13 @@ export class Program {
     return this.symbolizer
       .frames(this.call(point))
       .map(frame => ({ ...frame, file: this.clean(frame.file) }));
+  }
+
+  /** Names of the functions at a point, innermost first. */
+  chain(point: number): readonly string[] {
+    return (
+      this.known?.chain(point) ?? this.symbolizer.frames(this.call(point)).map(frame => frame.function || '?')
+    );
   }
 
   /** A path without `./` and the like. */
@@ -279,6 +328,7 @@ export class Program {
 
   /** The identity of the function that a scope is an instance of. */
   keyOf(scope: Scope): string {
+    if (this.known) return this.known.keyOf(scope);
     const { name, file, line } = this.identityOf(scope);
     return functionKey(name, file, line);
   }
@@ -290,7 +340,7 @@ export class Program {
 
   /** Built when they are first needed. */
   get instances(): Instances {
-    return (this.lazyInstances ??= new Instances(this));
+    return (this.lazyInstances ??= new Instances(this, this.known));
   }
 
   /** True if the code of the copy is in one function, whose flow then has all cycles of it. */

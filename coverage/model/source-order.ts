@@ -64,12 +64,14 @@ export class SourceOrder {
 
   /** True if a line none of whose instructions ran is out of order. */
   isOutOfOrder(code: LineCode): boolean {
-    const { own, hooks, calls, previous, next } = code;
-    const home = own[0] ?? hooks[0];
-    if (home === undefined || calls.length > 0 || !previous) return false;
+    const { previous, next } = code;
+    if (!previous) return false;
     const follows = this.#ran(previous);
     const leads = next !== undefined && this.#ran(next);
     if (!follows && !leads) return false;
+    const { own, hooks, calls } = code;
+    const home = own[0] ?? hooks[0];
+    if (home === undefined || calls.length > 0) return false;
     const { branches, effects } = this.#effects(own);
     if (effects || !(follows || branches)) return false;
     const here = this.#program.symbolizer.frames(home)[0];

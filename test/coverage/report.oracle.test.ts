@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   addrOf,
-  annotate,
   annotateCoverage,
+  annotatedText,
   CallSites,
   Coverage,
   callPaths,
@@ -90,12 +90,12 @@ describe.skipIf(reason)('reports', () => {
     expect(
       [...functionReport(coverage)].some(row => /100\.00%\s+1\/1\s+1 {2}run_all main\.c:\d+/.test(row)),
     ).toBe(true);
-    const text = annotate(trace, elf, readSource);
+    const text = annotatedText(Coverage.of(trace, elf), readSource);
     expect(text).toMatch(/\d+ +1 \+ {5}int number = 0;/);
     expect(text).toMatch(/\d+ +0 - {9}return slow_path\(key\);/);
     expect(text).toContain(`${points.covered}/${points.total}`);
     expect(text).not.toContain('slow_path  ');
-    expect(annotate(trace, elf, () => undefined)).toContain('parse.c  (source not found)');
+    expect(annotatedText(Coverage.of(trace, elf), () => undefined)).toContain('parse.c  (source not found)');
   });
 
   it('diff tells what only B covered, by function and line', () => {
