@@ -36,7 +36,7 @@ export class Hart {
   readonly unit: SystemUnit;
   readonly ports: HartPorts;
 
-  /** `home`: address of the window while parked; 128 KiB each, below guest RAM. */
+  /** `home`: address of the window while parked; 256 KiB each, below guest RAM. */
   constructor(id: number, ports: HartPorts, home = homeOf(id)) {
     this.id = id;
     this.ports = ports;

@@ -9,7 +9,7 @@ import { CSRS, type CsrRow, csrNamed } from '../isa/csr.ts';
 /** First byte of the window. Offsets below are absolute because the window starts at 0. */
 export const WINDOW = 0;
 /** Bytes of one window; another hart is run by copying its saved window here. */
-export const WINDOW_BYTES = 0x2_0000;
+export const WINDOW_BYTES = 0x4_0000;
 
 /** x0..x31, i64 each; x0 stays zero. */
 export const X = 0x000;
@@ -168,10 +168,16 @@ export const PMPCFG = at('pmpcfg0');
 export const PMPADDR = at('pmpaddr0');
 export const CSR_END = CSR + 8 * CSRS.filter(row => row.slot !== undefined).length;
 
-/** Number of entries and bytes of one TLB table for loads or stores. */
-export const TLB_ENTRIES = 256;
+/**
+ * Number of entries and bytes of one TLB table for loads or stores. A page that shares its place
+ * with another one that is in use ends a warm region at each of its accesses; interpreters have
+ * some megabytes of objects. Twice as many cost fork and exec more than they save elsewhere.
+ */
+export const TLB_ENTRIES = 1024;
 export const TLB_ENTRY_BYTES = 16;
 export const TLB_BYTES = TLB_ENTRIES * TLB_ENTRY_BYTES;
+/** Mask of the place of an address's entry in such a table, which is in its bits from 12 on. */
+export const TLB_MASK = TLB_BYTES - TLB_ENTRY_BYTES;
 /**
  * The same for fetches. A page of code that shares its place with another one is fetched by the
  * host, and its regions do not run; kernels have thousands of pages of code.

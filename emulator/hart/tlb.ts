@@ -18,8 +18,10 @@ import {
   LARGE_FIRST,
   LEAF_TAG,
   TLB_BYTES,
+  TLB_ENTRIES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
+  TLB_MASK,
   TLB_READ,
   TLB_SLOW,
   TLB_USED,
@@ -171,8 +173,8 @@ export class Tlb {
     const i32 = this.#state.i32;
     for (const table of TABLES)
       for (let view = 0; view < TRANSLATED; view++) {
-        // The larger table has several places for pages of this number.
-        const end = table === TLB_EXEC ? EXEC_ENTRIES : LEAVES;
+        // A table has several places for pages of this number.
+        const end = table === TLB_EXEC ? EXEC_ENTRIES : TLB_ENTRIES;
         for (let page = index; page < end; page += LEAVES) {
           const at = (this.#state.base + this.#entry(table, view, page << 12)) >> 2;
           if (((i32[at]! >>> 12) & (LEAVES - 1)) !== index) continue;
@@ -253,7 +255,7 @@ export class Tlb {
 
   #entry(table: number, view: number, lo: number): number {
     if (table === TLB_EXEC) return execEntryOf(view, lo);
-    return table + view * TLB_BYTES + ((lo >>> 8) & (TLB_BYTES - TLB_ENTRY_BYTES));
+    return table + view * TLB_BYTES + ((lo >>> 8) & TLB_MASK);
   }
 
   #forgetLeafTable(): void {

@@ -107,7 +107,7 @@ describe('the page walker', () => {
 
 describe('a flush', () => {
   test('has tables of a constant size', () => {
-    expect(L.VIEWS * L.TLB_ENTRIES).toBe(1024);
+    expect(L.VIEWS * L.TLB_ENTRIES).toBe(4096);
     expect(MAX_HARTS).toBe(8);
   });
 
@@ -121,13 +121,13 @@ describe('a flush', () => {
     return fill.mock.calls.reduce((sum, [from, to]) => sum + to - from, 0);
   }
 
-  test('of all translations clears 72 KiB, of one address nothing but its entries', () => {
-    expect(cleared(hart => runs(hart, SFENCE))).toBe(72 * 1024);
+  test('of all translations clears 144 KiB, of one address nothing but its entries', () => {
+    expect(cleared(hart => runs(hart, SFENCE))).toBe(144 * 1024);
     expect(cleared(hart => runs(hart, SFENCE | (5 << 15)))).toBe(0);
-    expect(cleared(hart => writeCsr(hart, SATP, 0n))).toBeLessThanOrEqual(72 * 1024);
+    expect(cleared(hart => writeCsr(hart, SATP, 0n))).toBeLessThanOrEqual(144 * 1024);
   });
 
-  test('by a write to PMP clears 96 KiB, and two bytes for each page of RAM', () => {
+  test('by a write to PMP clears 192 KiB, and two bytes for each page of RAM', () => {
     const update = vi.spyOn(Pmp.prototype, 'update');
     const fill = vi.spyOn(Uint8Array.prototype, 'fill');
     const bytes = cleared(hart => {
@@ -135,7 +135,7 @@ describe('a flush', () => {
       fill.mockClear();
       writeCsr(hart, 0x3b0, 0n);
     });
-    expect(bytes).toBe(96 * 1024);
+    expect(bytes).toBe(192 * 1024);
     expect(update).toHaveBeenCalledTimes(1);
     const pages = (fill.mock.contexts as Uint8Array[]).filter(({ length }) => length === 0x40_0000 / 4096);
     expect(pages).toHaveLength(2);

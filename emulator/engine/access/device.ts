@@ -15,6 +15,7 @@ import {
   SLOW_ARG,
   SLOW_VALUE,
   TLB_BYTES,
+  TLB_MASK,
   TLB_READ,
   TLB_SLOW,
   TLB_WRITE,
@@ -119,7 +120,7 @@ export class DeviceAccess {
   #devicePage(table: number, bytes: number): number {
     const i32 = this.#i32;
     const lo = i32[ARG]!;
-    const at = (table + i32[DATA_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & 0xff0)) >> 2;
+    const at = (table + i32[DATA_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & TLB_MASK)) >> 2;
     if (i32[at] !== ((lo & ~0xfff) | TLB_SLOW) || i32[at + 1] !== i32[ARG + 1]) return -1;
     const page = i32[at + 3]!;
     if (page >= this.#ramPage || (lo & (bytes - 1)) !== 0) return -1;
@@ -157,7 +158,7 @@ export function emitRegionDeviceLoad(c: CodeWriter, o: RegionDeviceLoad): void {
   const page = c.local(I32);
   const entry = c.local(I32);
   c.i32_const(0).local_set(o.isLast);
-  c.local_get(o.va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+  c.local_get(o.va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(TLB_MASK).i32_and().local_tee(entry);
   c.i64_load(TLB_READ + view);
   c.local_get(o.va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or().i64_eq();
   c.local_get(entry)

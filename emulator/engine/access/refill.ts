@@ -12,6 +12,7 @@ import {
   SLOW_ARG,
   SLOW_VALUE,
   TLB_BYTES,
+  TLB_MASK,
   TLB_READ,
   TLB_SLOW,
   TLB_USED,
@@ -293,12 +294,7 @@ class Refill {
   /** Finds the entry in the table of the view. */
   #findEntry(): void {
     const c = this.#c;
-    c.local_get(this.#va)
-      .i32_wrap_i64()
-      .i32_const(8)
-      .i32_shr_u()
-      .i32_const(TLB_BYTES - 16)
-      .i32_and();
+    c.local_get(this.#va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(TLB_MASK).i32_and();
     c.local_get(this.#view).local_get(this.#isStore).i32_const(VIEWS).i32_mul().i32_add();
     c.local_tee(this.#number).i32_const(TLB_BYTES).i32_mul().i32_add().local_set(this.#entry);
   }

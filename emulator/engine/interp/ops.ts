@@ -13,6 +13,7 @@ import {
   MSTATUS,
   SLOW_VALUE,
   TLB_BYTES,
+  TLB_MASK,
   TLB_READ,
   TLB_WRITE,
 } from '../../hart/layout.ts';
@@ -368,7 +369,7 @@ export class InterpOps implements Ops {
   /** Opens an `if`: then-arm with the host address in `host`, else-arm for accesses that miss. */
   #probe(table: number, bytes: Width, va: Local<I64>, host: Local<I32>): void {
     const { c } = this;
-    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(TLB_MASK).i32_and();
     c.local_get(this.locals.dataView).i32_add().local_tee(host).i64_load(table);
     c.local_get(va)
       .i64_const(-4096 | (bytes - 1))

@@ -8,6 +8,7 @@ import {
   FETCH_VIEW,
   PC,
   TLB_BYTES,
+  TLB_MASK,
   TLB_READ,
   WALK,
   WALK_BARE,
@@ -169,7 +170,7 @@ export class GuestCode {
       const at = Number(va) - this.#ram.base;
       return at >= 0 && at + bytes <= this.#ram.bytes ? this.#ram.hostBase + at : undefined;
     }
-    const at = TLB_READ + dataView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    const at = TLB_READ + dataView * TLB_BYTES + Number((va >> 8n) & BigInt(TLB_MASK));
     if (this.#view.getBigUint64(at, true) !== (va & ~0xfffn)) return undefined;
     return (this.#i32[(at + 8) >> 2]! + Number(BigInt.asIntN(32, va))) | 0;
   }

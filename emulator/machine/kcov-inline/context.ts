@@ -7,7 +7,7 @@
 import { AREA_WORDS_MAX, CTX } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
 import type { InlineContext } from '../../engine/jit/inline-call.ts';
-import { EPOCH, HARTID, TLB_BYTES, TLB_READ, TLB_SLOW, TLB_WRITE, X } from '../../hart/layout.ts';
+import { EPOCH, HARTID, TLB_BYTES, TLB_MASK, TLB_READ, TLB_SLOW, TLB_WRITE, X } from '../../hart/layout.ts';
 import { type CodeWriter, I32, I64, type Label, type Local, type LocalScope } from '../../wasm/module.ts';
 import { deviceVa, type HookTable, TP } from './table.ts';
 
@@ -174,7 +174,13 @@ export class KnownContext {
     const c = this.#c;
     const entry = c.local(I32);
     const at = TLB_READ + this.#view * TLB_BYTES;
-    c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+    c.local_get(address)
+      .i32_wrap_i64()
+      .i32_const(8)
+      .i32_shr_u()
+      .i32_const(TLB_MASK)
+      .i32_and()
+      .local_tee(entry);
     c.i32_load(at + 8)
       .local_get(address)
       .i32_wrap_i64()
@@ -193,7 +199,13 @@ export class KnownContext {
     const c = this.#c;
     const at = c.local(I32);
     const table = TLB_READ + this.#view * TLB_BYTES;
-    c.local_get(this.live).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(at);
+    c.local_get(this.live)
+      .i32_wrap_i64()
+      .i32_const(8)
+      .i32_shr_u()
+      .i32_const(TLB_MASK)
+      .i32_and()
+      .local_tee(at);
     c.i64_load(table).local_get(this.live).i64_const(~0xff8n).i64_and().i64_ne().br_if(unknown, 'unlikely');
     c.local_get(at)
       .i32_load(table + 8)
@@ -203,7 +215,7 @@ export class KnownContext {
     c.local_get(this.context).i32_ne().br_if(unknown, 'unlikely');
     c.release(at);
     const va = deviceVa(this.#table);
-    const entry = TLB_WRITE + this.#view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    const entry = TLB_WRITE + this.#view * TLB_BYTES + Number((va >> 8n) & BigInt(TLB_MASK));
     c.i32_const(0).i64_load(entry);
     c.i64_const((va & ~0xfffn) | BigInt(TLB_SLOW))
       .i64_ne()

@@ -4,10 +4,10 @@
 // means that the interpreter must execute the instruction at pc - 1 first (a device, a trap, a page
 // to translate, the end of the quantum). A caller that receives any pc but the one after its call
 // returns it at once, so traps, longjmp, context switches and the end of a quantum unwind without a
-// special case. Layout: a check of the countdown, loads of live registers, blocks for the shared
-// epilogues, the structured body, the epilogues. Counting: `ic` is reduced at the end of each
-// block; a region starts, loops and returns from calls only if the longest path to the next such
-// check fits, so the quantum never overshoots and ends exactly in the interpreter.
+// special case (but see epilogues.ts). Layout: a check of the countdown, loads of live registers,
+// blocks for the shared epilogues, the structured body, the epilogues. Counting: `ic` is reduced at
+// the end of each block; a region starts, loops and returns from calls only if the longest path to
+// the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
 import { PC, X } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
@@ -20,6 +20,7 @@ import { type Block, type Edge, LINK, type Region, successors, type Terminator }
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../region/registers.ts';
 import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
 import { emitEntry, type JumpCache, type Placement, type RegionFunction } from './entry.ts';
+import { Epilogues } from './epilogues.ts';
 import { type FpPlan, planFp } from './fp.ts';
 import { InlineCalls } from './inline-calls.ts';
 import type { RamPlace } from './memory.ts';
@@ -87,7 +88,7 @@ class RegionEmitter {
    * Where the run of instructions that is open at the edge being written would end (run-counts.ts).
    */
   #open: number | null = null;
-  readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
+  #epilogues!: Epilogues;
 
   constructor(
     body: RegionFunction,
@@ -117,7 +118,7 @@ class RegionEmitter {
     this.#runs = new RunCounts(this.#c, region, port.retired);
     const exits = {
       leave: (pc: bigint, before: number, dirty: Mask) => this.#leaveFor(pc, before, dirty),
-      epilogue: (dirty: Mask) => this.#epilogueOf(dirty),
+      epilogue: (dirty: Mask) => this.#epilogues.back(dirty),
     };
     this.#ops = new JitOps(body, port, this.#plan.used, { entry, isWarm, memory }, exits, this.#runs);
     this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram, this.#runs);
@@ -133,24 +134,23 @@ class RegionEmitter {
     this.#inline.enter();
     ops.reload(this.#plan.liveIn[0]!);
     if (this.#fp.wanted[0]) ops.fp.enter();
-    for (const mask of this.#dirtySets()) {
-      const key = `${mask.x},${mask.f}`;
-      if (!this.#epilogues.has(key)) this.#epilogues.set(key, { label: c.block(), mask });
-    }
+    this.#epilogues = new Epilogues(c, this.#dirtySets());
     emitStructured(this.#shape, c, {
       loopHead: block => this.#checkTime(block, this.#plan.dirtyIn[block.order]!),
       block: (block, edge) => this.#block(block, edge),
       exit: at => this.#exit(at),
     });
-    // Every path through the body has branched; close the epilogue blocks from the innermost.
     c.unreachable();
-    for (const { mask } of [...this.#epilogues.values()].reverse()) {
-      c.end();
-      ops.spill(mask);
-      this.#inline.leave();
-      c.local_get(ops.leavePc).local_get(ops.ic).return_();
-    }
-    c.unreachable();
+    this.#epilogues.write({
+      pc: ops.leavePc,
+      count: ops.ic,
+      depth: this.#depth,
+      jump: this.#linker.jump,
+      spill: mask => {
+        ops.spill(mask);
+        this.#inline.leave();
+      },
+    });
     this.#inline.release();
     ops.release();
   }
@@ -229,10 +229,6 @@ class RegionEmitter {
     }
   }
 
-  #epilogueOf({ x, f }: Mask): Label {
-    return this.#epilogues.get(`${x},${f}`)!.label;
-  }
-
   /**
    * Leaves for `at`, with an odd pc if the longest path from here does not fit into the quantum.
    */
@@ -262,11 +258,15 @@ class RegionEmitter {
       return;
     }
     if (before > 0) c.local_get(ic).i32_const(before).i32_sub().local_set(ic);
-    c.i64_const(BigInt.asIntN(64, pc)).local_set(leavePc).br(this.#epilogueOf(dirty));
+    c.i64_const(BigInt.asIntN(64, pc)).local_set(leavePc).br(this.#epilogues.back(dirty));
   }
 
+  /** The region ends here: a tail call of the next one, so that the callers' frames remain. */
   #exit(at: number): void {
-    this.#leaveTo(at, this.#ops.dirty, 0n, this.#open);
+    const { leavePc, dirty } = this.#ops;
+    if (this.#open !== null) this.#runs.end(this.#open);
+    this.#c.i64_const(BigInt.asIntN(64, this.#ops.addressOf(at))).local_set(leavePc);
+    this.#c.br(this.#epilogues.onward(dirty));
   }
 
   #block(block: Block, edge: (edge: Edge) => void): void {
@@ -340,8 +340,11 @@ class RegionEmitter {
       case 'indirect':
         this.#runs.end(from);
         c.local_get(ops.target).local_set(ops.leavePc);
-        if (isReturn(block.insns.at(-1)!.insn)) c.br(this.#epilogueOf(dirty));
-        else this.#jump(dirty);
+        if (isReturn(block.insns.at(-1)!.insn)) {
+          // Without a caller in WebAssembly, the dispatcher would only look for the region there.
+          c.local_get(this.#depth).i32_eqz().br_if(this.#epilogues.onward(dirty));
+          c.br(this.#epilogues.back(dirty));
+        } else this.#jump(dirty);
         break;
       case 'switch': {
         this.#runs.end(from);
@@ -358,7 +361,7 @@ class RegionEmitter {
           .i64_ne();
         c.if_(undefined, 'unlikely');
         this.#runs.end(from);
-        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
+        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogues.back(dirty));
         c.end();
         follow(end.next);
         break;
@@ -420,7 +423,7 @@ class RegionEmitter {
     const direct = target === undefined ? undefined : this.#linker.direct(target);
     if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
     else c.local_get(ops.target).local_set(ops.leavePc);
-    const epilogue = this.#epilogueOf(dirty);
+    const epilogue = this.#epilogues.back(dirty);
     c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s();
     this.#leaveWhen(epilogue, end.behind);
     const found = target === undefined ? this.#findIndirect(epilogue, end.behind) : undefined;
@@ -495,7 +498,7 @@ class RegionEmitter {
   #jump(dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
-    const slot = this.#findIndirect(this.#epilogueOf(dirty), null);
+    const slot = this.#findIndirect(this.#epilogues.back(dirty), null);
     ops.spill(dirty);
     this.#inline.leave();
     c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call(this.#linker.dispatch);

@@ -49,6 +49,11 @@ export function isDirty(c: CodeWriter): void {
   c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
 }
 
+/** i32: FS is Off. */
+export function isOff(c: CodeWriter): void {
+  c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_eqz();
+}
+
 /** Of the helpers: (op | rm << RM_SHIFT: i32, three operands: f64). */
 const HELPER_PARAMS = [I32, F64, F64, F64] as const;
 

@@ -13,7 +13,7 @@ import { type Format, RESULT_LIMIT, type ResultCheck } from '../../semantics/ops
 import { type Block, successors } from '../region/region.ts';
 import { isCall } from '../region/registers.ts';
 import type { Structure } from '../region/structure.ts';
-import { BOX, type FpHelpers, isDirty, RM_SHIFT, readLimit } from './fp-helpers.ts';
+import { BOX, type FpHelpers, isDirty, isOff, RM_SHIFT, readLimit } from './fp-helpers.ts';
 
 const RM_DYNAMIC = 7;
 const RM_LAST = 4;
@@ -27,7 +27,11 @@ export interface FpPlan {
   readonly checked: Uint8Array;
 }
 
-const isFp = (block: Block): boolean => block.insns.some(({ insn }) => rowOf(insn.op).isFloat);
+/** It needs FS not to be Off, and changes nothing of the floating-point state. */
+export const isFloatStore = ({ op }: Insn): boolean => rowOf(op).isFloat && rowOf(op).mem.kind === 'store';
+
+const isFp = (block: Block): boolean =>
+  block.insns.some(({ insn }) => rowOf(insn.op).isFloat && !isFloatStore(insn));
 
 export function planFp({ order }: Structure): FpPlan {
   const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));
@@ -83,6 +87,8 @@ export class JitFloat {
   #limits: { readonly finite: Local<I64>; readonly normal: Local<I64> } | undefined;
   /** The limit is valid here and FS was found Dirty. */
   #isChecked = false;
+  /** FS was found not to be Off in this block. */
+  #isOn = false;
   /**
    * f32 locals of f registers as singles, and the set of those that are valid here; the f64 locals
    * always are.
@@ -104,6 +110,7 @@ export class JitFloat {
   /** `isChecked`: all paths to here have passed `enabled`. */
   beginBlock(isChecked: boolean): void {
     this.#isChecked = isChecked;
+    this.#isOn = isChecked;
     this.#validSingles = 0;
   }
 
@@ -139,6 +146,18 @@ export class JitFloat {
     }
     // Made here, because a rule may push its operands on one of its paths only.
     if (readsSingles(this.#o.insn)) for (const n of [1, 2, 3] as const) this.#unbox(n);
+  }
+
+  /**
+   * Leaves if FS is Off. A program that only saves its f registers, as setjmp does, never makes FS
+   * Dirty.
+   */
+  stored(): void {
+    const { c } = this.#o;
+    if (this.#isOn || this.#isChecked) return;
+    isOff(c);
+    this.#o.leaveIf();
+    this.#isOn = true;
   }
 
   /**

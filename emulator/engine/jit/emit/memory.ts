@@ -9,7 +9,7 @@
 //               store below it also consults the map of code pages. The region checks WALK_BARE at
 //               its entry; only writes of satp and PMP change it, and those end a region.
 
-import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
+import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_MASK, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
 import { CACHE_BLOCK_BYTES, type Insn } from '../../../isa/index.ts';
 import {
   type CodeWriter,
@@ -308,7 +308,7 @@ export class JitMemory {
       return;
     }
     const address = this.#effective();
-    fast({ local: this.#probe(address, writes ? TLB_WRITE : TLB_READ, bytes), offset: 0 });
+    fast({ local: this.#probe(address, writes ? TLB_WRITE : TLB_READ, bytes, aligned), offset: 0 });
     this.#c.else_();
     slow(address);
     this.#c.end();
@@ -395,16 +395,18 @@ export class JitMemory {
   /**
    * Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local.
    */
-  #probe(address: Local<I64>, table: number, bytes: number): Local<I32> {
+  #probe(address: Local<I64>, table: number, bytes: Width, aligned: boolean): Local<I32> {
     const c = this.#c;
     const at = table + this.#place.view * TLB_BYTES;
-    c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(TLB_MASK).i32_and();
     c.local_tee(this.#host).i64_load(at);
-    c.local_get(address)
-      .i64_const(-4096 | (bytes - 1))
-      .i64_and()
-      .i64_eq()
-      .if_(undefined, 'likely');
+    c.local_get(address);
+    if (this.#place.leavesOnMiss && bytes > 1 && !aligned)
+      c.i64_const(bytes - 1)
+        .i64_add()
+        .i64_const(-4096);
+    else c.i64_const(-4096 | (bytes - 1));
+    c.i64_and().i64_eq().if_(undefined, 'likely');
     c.local_get(this.#host).i32_load(at + 8);
     if (this.#o.isChase) this.#predict();
     c.local_get(address).i32_wrap_i64().i32_add().local_set(this.#host);
@@ -538,7 +540,7 @@ export class JitMemory {
     const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#place.view * TLB_BYTES;
     const low = this.#value;
     const entry = this.#host;
-    c.local_get(low).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+    c.local_get(low).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(TLB_MASK).i32_and().local_tee(entry);
     c.i32_load(at + 8)
       .local_get(low)
       .i32_wrap_i64()

@@ -43,7 +43,7 @@ import type { InlineCall, InlineFamily } from '../inline-call.ts';
 import type { Group } from '../region/groups.ts';
 import type { Mask } from '../region/registers.ts';
 import type { RegionFunction } from './entry.ts';
-import { JitFloat } from './fp.ts';
+import { isFloatStore, JitFloat } from './fp.ts';
 import type { FpHelpers } from './fp-helpers.ts';
 import { JitMemory, type MemoryPlace } from './memory.ts';
 import type { RunCounts } from './run-counts.ts';
@@ -357,7 +357,8 @@ export class JitOps implements Ops {
   // Floating point: jit/emit/fp.ts.
 
   fpEnabled(_writes: boolean): void {
-    this.fp.enabled();
+    if (isFloatStore(this.insn)) this.fp.stored();
+    else this.fp.enabled();
   }
   /** FS is Dirty where a region executes floating point. */
   fpDirty(): void {}
