@@ -22,7 +22,7 @@ import {
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { makeWritable, shortened, systemReason, temporaryPath, unfinished } from '../../toolchain/index.ts';
 import { QuietEnd, report, UserError } from './fail.ts';
-import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
+import { ENDING_SIGNALS, type EndingSignal, isRepeated, SIGNAL_STATUS } from './signals.ts';
 
 /**
  * Status of a process that SIGPIPE ends; a shell shows it for other commands whose reader has gone.
@@ -428,6 +428,7 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
   }
   const file = new Replacement(path);
   const onSignal = (signal: EndingSignal): void => {
+    if (isRepeated()) return;
     file.abandon();
     process.exit(SIGNAL_STATUS[signal]);
   };

@@ -5,6 +5,20 @@ export type EndingSignal = keyof typeof SIGNAL_STATUS;
 
 export const ENDING_SIGNALS = Object.keys(SIGNAL_STATUS) as EndingSignal[];
 
+/** By the clock of the process. */
+let repeatedUntil = 0;
+
+/**
+ * The command ends by a signal, and writes its outputs. Who presses Ctrl-C twice must not lose
+ * them: for so many milliseconds `isRepeated` answers true.
+ */
+export function expectRepeated(ms: number): void {
+  repeatedUntil = performance.now() + ms;
+}
+
+/** A signal that comes now only repeats the one that ended the command. */
+export const isRepeated = (): boolean => performance.now() < repeatedUntil;
+
 /** Calls `act` for each signal that would end the command, until `work` is done. */
 export async function whileSignals<T>(
   act: (signal: EndingSignal) => void,

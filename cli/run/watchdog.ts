@@ -12,7 +12,7 @@
 // Until both threads are ready, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
 import { tell } from '../../toolchain/index.ts';
-import { ENDING_SIGNALS } from '../io/signals.ts';
+import { ENDING_SIGNALS, expectRepeated } from '../io/signals.ts';
 import { isTerminal } from '../io/terminal.ts';
 
 /** Milliseconds from the signal to the termination, and from that to the default effect. */
@@ -99,6 +99,8 @@ export class Watchdog {
   readonly #onEnd: () => void;
   #worker: import('node:worker_threads').Worker | undefined;
   #isUp = false;
+  /** Standard input was a terminal at the start; it may hang up. */
+  #isTerminal = false;
   #isStopped = false;
   /** After the termination the main thread is idle, and may exit before it gets a message. */
   readonly #onExit = (): void => {
@@ -148,10 +150,11 @@ export class Watchdog {
     const { Worker } = await import('node:worker_threads');
     if (this.#isStopped) return;
     const signals = ENDING_SIGNALS.map(name => constants.signals[name]);
+    this.#isTerminal = isTerminal(0);
     const worker = new Worker(THREAD, {
       eval: true,
       execArgv: ['--expose-internals', '--no-warnings'],
-      workerData: { shared: this.#shared, signals, isTerminal: isTerminal(0) },
+      workerData: { shared: this.#shared, signals, isTerminal: this.#isTerminal },
     });
     this.#worker = worker;
     worker.unref();
@@ -195,7 +198,8 @@ export class Watchdog {
     if (Atomics.load(this.#shared, SIGNAL) !== 0) {
       // Waiting for its messages has made the process wait for the thread again.
       worker.unref();
-      process.prependListener('exit', () => this.#release());
+      expectRepeated(GRACE_MS);
+      if (this.#isTerminal) process.prependListener('exit', () => this.#release());
       return;
     }
     worker.ref();
