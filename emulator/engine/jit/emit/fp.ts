@@ -110,7 +110,7 @@ export class JitFloat {
   /** `isChecked`: all paths to here have passed `enabled`. */
   beginBlock(isChecked: boolean): void {
     this.#isChecked = isChecked;
-    this.#isOn = isChecked;
+    this.#isOn = false;
     this.#validSingles = 0;
   }
 
