@@ -9,8 +9,8 @@ export const ENDING_SIGNALS = Object.keys(SIGNAL_STATUS) as EndingSignal[];
 let repeatedUntil = 0;
 
 /**
- * The command ends by a signal, and writes its outputs. Who presses Ctrl-C twice must not lose
- * them: for so many milliseconds `isRepeated` answers true.
+ * The command ends by a signal, and writes its outputs. A second Ctrl-C must not take them: for so
+ * many milliseconds `isRepeated` answers true.
  */
 export function expectRepeated(ms: number): void {
   repeatedUntil = performance.now() + ms;
