@@ -36,8 +36,8 @@ const isFp = (block: Block): boolean =>
 export function planFp({ order }: Structure): FpPlan {
   const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));
   const wanted = has.slice();
+  if (!has.includes(1)) return { wanted, checked: has };
   const checked = Uint8Array.from(order, (_, i) => (i === 0 ? 0 : 1));
-  if (!has.includes(1)) return { wanted, checked };
   for (let changed = true; changed; ) {
     changed = false;
     for (const [i, block] of order.entries()) {
