@@ -78,10 +78,13 @@ export function checkImage(trace: Trace, elf: Elf): void {
   }
 }
 
+/** Characters of an identity that messages show, whatever a file calls one. */
+const ID_SHOWN = 80;
+
 /** An identity as far as messages and lists show it. */
 export function shortId(id: string): string {
-  const [kind, hash] = id.split(':');
-  return hash && hash.length > 16 ? `${kind}:${hash.slice(0, 16)}` : id;
+  const colon = id.indexOf(':');
+  return id.slice(0, Math.min(colon < 0 ? ID_SHOWN : colon + 17, ID_SHOWN));
 }
 
 /**

@@ -28,6 +28,8 @@ const RECORDS_PER_BLOCK = 1 << 16;
 const SOURCES_PER_BLOCK = 1 << 16;
 /** Characters of the tests' names in one block, unless a single one has more. */
 const NAMES_PER_BLOCK = 1 << 22;
+/** Bytes of the header: its names are shown, and each note takes memory. */
+const HEADER_MAX = 1 << 20;
 /** Bytes of a whole file: readers hold it in one piece. */
 const FILE_MAX = 2 ** 31;
 /** Blocks that a file has once. */
@@ -140,7 +142,12 @@ export function* writeTrace(trace: Trace, most = FILE_MAX): Generator<Uint8Array
     return block;
   };
   yield encoder.encode(MAGIC);
-  yield framed('H', json(trace.header));
+  const header = json(trace.header);
+  if (header.length > HEADER_MAX)
+    throw new CoverageError(
+      `a trace file has no room for a header of ${header.length} bytes, more than ${HEADER_MAX}: shorten its notes`,
+    );
+  yield framed('H', header);
   for (const part of sourceBlocks(trace.sources)) {
     const stored: StoredSource[] = part.map(s => ({ ...s, handle: `0x${s.handle.toString(16)}` }));
     yield framed('S', json(stored));
@@ -330,6 +337,8 @@ class TraceReader {
     this.seen.add(tag);
     switch (tag) {
       case 'H':
+        if (end - this.cursor.at > HEADER_MAX)
+          this.fault(`a header of ${end - this.cursor.at} bytes, more than ${HEADER_MAX},`);
         this.trace.header = this.header(this.json(end));
         break;
       case 'S':
@@ -420,6 +429,7 @@ class TraceReader {
     const { dialect, image, notes, flow, filtered } = (value ?? {}) as Record<string, unknown>;
     if (typeof dialect !== 'string' || typeof image !== 'string')
       this.fault('a header without dialect or image');
+    if (typeof (notes ?? {}) !== 'object') this.fault('notes that are not named');
     const pairs = Object.entries((notes ?? {}) as Record<string, unknown>).map(([key, v]) => [
       visible(key),
       this.shown(v, 'a note'),

@@ -7,6 +7,7 @@ import {
   filterTrace,
   mergeTraces,
   readTrace,
+  shortId,
   type Trace,
   TraceBuilder,
   writeTrace,
@@ -134,6 +135,11 @@ it('forged numbers, lists and objects are one short line', () => {
     [json('F', `["\\"[[[[[[[[[["${',1'.repeat(2 ** 23)}]`), 'JSON of more than 8388608 values'],
     [json('F', `["${'x'.repeat(2 ** 26)}"]`), 'JSON of 67108868 bytes, more than 67108864'],
     [json('H', '{"dialect":"","image":"","notes":{"a":[]}}'), 'a note that is not text'],
+    [json('H', '{"dialect":"","image":"","notes":"abc"}'), 'notes that are not named'],
+    [
+      json('H', `{"dialect":"","image":"","notes":{"a":"${'x'.repeat(2 ** 20)}"}}`),
+      'a header of 1048618 bytes, more than 1048576,',
+    ],
     [source(',"test":{}'), 'a test that is not text'],
     [source(',"call":-1'), 'system call -1 of a thread'],
     [source(',"call":9007199254740991'), 'system call 9007199254740991 of a thread'],
@@ -161,6 +167,21 @@ it('forged numbers, lists and objects are one short line', () => {
   expect(outcome(new Uint8Array(Buffer.concat([file.subarray(0, at), end])))).toContain(
     'totals of 995 bytes',
   );
+});
+
+it('a header that no reader takes is not written', () => {
+  const headed = (size: number) => new TraceBuilder({ notes: { a: 'x'.repeat(size) } }).finish();
+  again(headed(2 ** 20 - 42));
+  expect(() => bytesOf(writeTrace(headed(2 ** 20 - 41)))).toThrow(
+    'no room for a header of 1048577 bytes, more than 1048576: shorten its notes',
+  );
+});
+
+it('the identity of an image is cut where a line names it', () => {
+  expect(shortId(`sha256:${'a'.repeat(64)}`)).toBe(`sha256:${'a'.repeat(16)}`);
+  expect(shortId('build-id:12')).toBe('build-id:12');
+  for (const id of ['x'.repeat(1000), `${'x'.repeat(1000)}:1`, `${':'.repeat(1000)}`])
+    expect(shortId(id).length).toBeLessThanOrEqual(80);
 });
 
 it('sums of forged traces that are not exact are refused, not written', () => {
