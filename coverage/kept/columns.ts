@@ -73,12 +73,19 @@ export class ColumnWriter {
   }
 }
 
-/** Of each row a list. */
+/** Of each row a list. Errors: lists that are not those of `ColumnWriter`. */
 export class Lists {
   readonly #values: Column;
   readonly #ends: Uint32Array;
 
   constructor(values: Column, ends: Uint32Array) {
+    let last = 0;
+    for (const end of ends) {
+      // A list would have values that are not there, billions perhaps.
+      if (end < last) throw new CoverageError('lists of a kept analysis that are not in order');
+      last = end;
+    }
+    if (last !== values.length) throw new CoverageError('lists of a kept analysis that end elsewhere');
     this.#values = values;
     this.#ends = ends;
   }

@@ -39,6 +39,7 @@ class KeptAnalysis implements Analysis {
   readonly #texts: readonly string[];
   readonly #chainOf: Uint32Array;
   readonly #chains: Lists;
+  readonly #groups: Lists;
   readonly #named: (readonly string[] | undefined)[] = [];
   readonly #lines: KeptLine[] = [];
   readonly #table: ScopeTable;
@@ -57,6 +58,7 @@ class KeptAnalysis implements Analysis {
       this.outer.push({ name: this.#texts[names[i]!]!, start: starts[i]! });
     this.#chainOf = columns.u32('point.chain');
     this.#chains = columns.lists('chains');
+    this.#groups = columns.lists('groups');
     this.#table = {
       offset: columns.f64('scope.offset'),
       ranges: columns.wideLists('scope.ranges'),
@@ -78,9 +80,8 @@ class KeptAnalysis implements Analysis {
   }
 
   groups(): Scope[][] {
-    const lists = this.#columns.lists('groups');
     const groups: Scope[][] = [];
-    for (let i = 0; i < lists.rows; i++) groups.push(lists.of(i).map(this.#table.scope));
+    for (let i = 0; i < this.#groups.rows; i++) groups.push(this.#groups.of(i).map(this.#table.scope));
     return groups;
   }
 

@@ -28,6 +28,7 @@ import {
   TraceBuilder,
   writeAnalysis,
 } from '../../coverage/index.ts';
+import { Lists } from '../../coverage/kept/columns.ts';
 import { programOf } from '../../host/analysed.ts';
 import { buildKernel, cacheDir, objectDir } from '../../toolchain/index.ts';
 import { COMMAND, kcovbox, ROOT } from '../support/command.ts';
@@ -92,6 +93,13 @@ describe.skipIf(reason)('an analysis that is read again', () => {
         expect(differing, `trace ${i}, seed ${seedText(SEED)}`).toEqual([]);
       }
     });
+});
+
+it('lists that the writer does not make are refused, before one of them takes memory', () => {
+  const wrong = (ends: readonly number[]) => () => new Lists(new Uint32Array(3), Uint32Array.from(ends));
+  expect(new Lists(Uint32Array.of(7, 8, 9), Uint32Array.of(0, 2, 3)).of(1)).toEqual([7, 8]);
+  for (const ends of [[0, 2], [2, 1, 3], [0, 2 ** 32 - 1, 3], [0, 4], []])
+    expect(wrong(ends)).toThrow(/^lists of a kept analysis that/);
 });
 
 describe.skipIf(reason)('the cache of analyses', () => {
