@@ -420,7 +420,7 @@ export class InterpEngine implements Engine {
     const isPassed = this.#isPassed(this.#i32[SLOW_ARG >> 2]!, this.#i32[(SLOW_ARG >> 2) + 1]!);
     if (entry === 0 || isPassed) return this.#fetchSingle(isPassed);
     this.#i32[(entry + 8) >> 2] = this.pages.attach(this.#i32[(entry + 12) >> 2]! - this.#ram.base / 4096);
-    this.#hart.mmu.tlb.attached(this.#i32[FETCH_VIEW >> 2]!);
+    this.#hart.mmu.tlb.attached(this.#i32[FETCH_VIEW >> 2]!, this.#i32[SLOW_ARG >> 2]!);
     return 0;
   }
 

@@ -77,15 +77,12 @@ export class Hart {
    */
   activate(previous?: Hart): void {
     if (this.state.active) return;
-    let occupied = ~0;
-    if (previous?.state.active) {
-      occupied = previous.mmu.tlb.used;
-      previous.park();
-    }
+    const last = previous?.state.active ? previous : undefined;
+    last?.park();
     const home = this.state.home;
     this.state.move(0, L.CSR_END, home, L.WINDOW);
     this.state.base = L.WINDOW;
-    this.mmu.tlb.activated(home, occupied);
+    this.mmu.tlb.activated(home, last?.mmu.tlb);
   }
 
   /**

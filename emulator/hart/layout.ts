@@ -86,11 +86,6 @@ export const EPOCH = 0x190;
  */
 export const EXCEPTIONS = 0x198;
 /**
- * i32: bit kind * VIEWS + view per TLB table with other entries than when the hart became active;
- * in a saved window, per table that may hold entries. Kinds: read 0, write 1, exec 2.
- */
-export const TLB_USED = 0x1a0;
-/**
  * i32 each: the range that superpages cover, half-open, in units of 2 MiB of the low 48 bits of va.
  */
 export const LARGE_FIRST = 0x1a4;
@@ -171,14 +166,17 @@ export const CSR_END = CSR + 8 * CSRS.filter(row => row.slot !== undefined).leng
 /**
  * Number of entries and bytes of one TLB table for loads or stores. A page that shares its place
  * with another one that is in use ends a warm region at each of its accesses; interpreters have
- * some megabytes of objects. With twice as many Python is 8 % faster, and fork and exec are 4 %
- * slower, because each flush clears them all.
+ * some megabytes of objects. With twice as many Python was 8 % faster, and fork and exec were 4 %
+ * slower, when each flush still cleared them all.
  */
 export const TLB_ENTRIES = 1024;
 export const TLB_ENTRY_BYTES = 16;
 export const TLB_BYTES = TLB_ENTRIES * TLB_ENTRY_BYTES;
 /** Mask of the place of an address's entry in such a table, which is in its bits from 12 on. */
 export const TLB_MASK = TLB_BYTES - TLB_ENTRY_BYTES;
+/** Entries that are cleared, or copied, together, and the place of their number in an address. */
+export const TLB_GROUP_ENTRIES = TLB_ENTRIES / 32;
+export const TLB_GROUP_SHIFT = 12 + Math.log2(TLB_GROUP_ENTRIES);
 /**
  * The same for fetches. A page of code that shares its place with another one is fetched by the
  * host, and its regions do not run; kernels have thousands of pages of code.
@@ -187,6 +185,12 @@ export const EXEC_ENTRIES = 1024;
 export const EXEC_BYTES = EXEC_ENTRIES * TLB_ENTRY_BYTES;
 export const VIEWS = 4;
 
+/**
+ * An i32 for each TLB table, at kind * VIEWS + view: a bit for each group with other entries than
+ * when the hart became active; in a saved window, for each that may hold entries. Kinds: read 0,
+ * write 1, exec 2.
+ */
+export const TLB_USED = 0xf80;
 /**
  * Read table of view v at TLB_READ + v * TLB_BYTES, and so on. Entry: { i64 tag, i32 addend, i32
  * spare }. An entry whose tag has TLB_SLOW set never matches the fast test; it caches the

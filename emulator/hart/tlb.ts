@@ -6,8 +6,9 @@
 //
 // Under a schedule (machine/schedule.ts) harts alternate after some tens of instructions, and
 // copying their tables would cost more than running them. So a hart that is parked writes back only
-// the tables that have changed while it was active. That is right because the copy of its window
-// stays as it was meanwhile: all others who change entries change those of every window.
+// the groups of entries that have changed while it was active. That is right because the copy of
+// its window stays as it was meanwhile: all others who change entries change those of every window.
+// A flush, too, clears only groups in use: small programs use few.
 
 import {
   EPOCH,
@@ -21,6 +22,8 @@ import {
   TLB_ENTRIES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
+  TLB_GROUP_ENTRIES,
+  TLB_GROUP_SHIFT,
   TLB_MASK,
   TLB_READ,
   TLB_SLOW,
@@ -44,13 +47,17 @@ const STARTS = TABLES.flatMap((table, kind) =>
 /** Views whose translations depend on satp: all but M. */
 const TRANSLATED = 3;
 const PAGE_MASK = ~0xfff;
+/** Of a table. */
+const GROUPS = 32;
+const GROUP_BYTES = TLB_GROUP_ENTRIES * TLB_ENTRY_BYTES;
+const TABLE_COUNT = TABLES.length * VIEWS;
 
 export class Tlb {
   readonly #state: State;
-  /** Tables that may hold entries, apart from those in TLB_USED. */
-  #kept = 0;
+  /** By table: groups that may hold entries, apart from those in TLB_USED. */
+  readonly #kept = new Int32Array(TABLE_COUNT);
   /** The same for the copy that the last parking left behind. */
-  #atHome = ~0;
+  readonly #atHome = new Int32Array(TABLE_COUNT).fill(~0);
   readonly #onFlush: () => void;
 
   /** `onFlush`: called when translations of U and S, or permissions, may have changed. */
@@ -96,16 +103,17 @@ export class Tlb {
     i32[at + 1] = hi;
     i32[at + 2] = addend;
     i32[at + 3] = page;
-    this.#changed(table, view);
+    this.#changed(table, view, lo);
   }
 
-  /** The decoded page of the exec entry at this place was found. */
-  attached(view: number): void {
-    this.#changed(TLB_EXEC, view);
+  /** The decoded page of the exec entry of this address was found. */
+  attached(view: number, lo: number): void {
+    this.#changed(TLB_EXEC, view, lo);
   }
 
-  #changed(table: number, view: number): void {
-    this.#state.set(TLB_USED, this.#state.get(TLB_USED) | (1 << (tableIndex(table) * VIEWS + view)));
+  #changed(table: number, view: number, lo: number): void {
+    const at = usedAt(tableIndex(table) * VIEWS + view);
+    this.#state.set(at, this.#state.get(at) | (1 << (lo >>> TLB_GROUP_SHIFT)));
   }
 
   /**
@@ -135,7 +143,7 @@ export class Tlb {
 
   /** After reset, when the contents of the tables are unknown. */
   clear(): void {
-    this.#state.set(TLB_USED, -1);
+    for (let table = 0; table < TABLE_COUNT; table++) this.#state.set(usedAt(table), -1);
     this.flushAll();
   }
 
@@ -158,7 +166,7 @@ export class Tlb {
         const at = (this.#state.base + this.#entry(table, view, lo)) >> 2;
         if (i32[at + 1] !== hi || (i32[at]! & ~TLB_SLOW) !== (lo & PAGE_MASK)) continue;
         invalidate(i32, at);
-        this.#changed(table, view);
+        this.#changed(table, view, lo);
       }
     }
     this.#forgetLeafTable();
@@ -179,7 +187,7 @@ export class Tlb {
           const at = (this.#state.base + this.#entry(table, view, page << 12)) >> 2;
           if (((i32[at]! >>> 12) & (LEAVES - 1)) !== index) continue;
           invalidate(i32, at);
-          this.#changed(table, view);
+          this.#changed(table, view, page << 12);
         }
       }
     this.#bump();
@@ -197,60 +205,78 @@ export class Tlb {
    */
   flushWrites(isClean: (page: number) => boolean): void {
     const i32 = this.#state.i32;
-    for (let view = 0; view < VIEWS; view++) {
-      const table = VIEWS + view;
-      if ((this.used & (1 << table)) === 0) continue;
-      const end = (this.#state.base + STARTS[table + 1]!) >> 2;
-      for (let at = (this.#state.base + STARTS[table]!) >> 2; at < end; at += TLB_ENTRY_BYTES / 4)
-        if (i32[at] !== -1 && isClean(i32[at + 3]!)) invalidate(i32, at);
-      this.#changed(TLB_WRITE, view);
-    }
+    for (let view = 0; view < VIEWS; view++)
+      this.#forRuns(VIEWS + view, this.#used(VIEWS + view), (from, to) => {
+        const end = (this.#state.base + to) >> 2;
+        for (let at = (this.#state.base + from) >> 2; at < end; at += TLB_ENTRY_BYTES / 4) {
+          if (i32[at] === -1 || !isClean(i32[at + 3]!)) continue;
+          this.#changed(TLB_WRITE, view, i32[at]!);
+          invalidate(i32, at);
+        }
+      });
   }
 
   /**
-   * The hart becomes active. `occupied`: tables that the previous hart left filled at address 0.
+   * The hart becomes active. `previous`: of the hart that was parked just before, whose tables are
+   * at address 0; unknown ones are, if there is none.
    */
-  activated(home: number, occupied: number): void {
-    this.#kept = this.used;
-    this.#state.set(TLB_USED, 0);
-    this.#move(home, WINDOW, this.#kept, occupied & ~this.#kept);
+  activated(home: number, previous: Tlb | undefined): void {
+    const { i32 } = this.#state;
+    for (let table = 0; table < TABLE_COUNT; table++) {
+      const kept = i32[(home + usedAt(table)) >> 2]!;
+      this.#kept[table] = kept;
+      this.#state.set(usedAt(table), 0);
+      const occupied = previous ? previous.#used(table) : ~0;
+      this.#move(table, home, WINDOW, kept, occupied & ~kept);
+    }
   }
 
   /**
    * The hart is parked; the tables at address 0 are unchanged until the next hart becomes active.
    */
   parked(home: number): void {
-    const changed = this.#state.get(TLB_USED);
-    const used = this.#kept | changed;
-    this.#kept = 0;
-    this.#state.set(TLB_USED, used);
-    this.#move(WINDOW, home, changed, this.#atHome & ~used);
-    this.#atHome = used;
+    const { i32 } = this.#state;
+    for (let table = 0; table < TABLE_COUNT; table++) {
+      const changed = i32[(WINDOW + usedAt(table)) >> 2]!;
+      const used = this.#kept[table]! | changed;
+      this.#kept[table] = 0;
+      this.#state.set(usedAt(table), used);
+      this.#move(table, WINDOW, home, changed, this.#atHome[table]! & ~used);
+      this.#atHome[table] = used;
+    }
   }
 
-  /** Tables that may hold entries; the `occupied` of the next hart. */
-  get used(): number {
-    return this.#kept | this.#state.get(TLB_USED);
+  /** Groups of a table that may hold entries. */
+  #used(table: number): number {
+    return this.#kept[table]! | this.#state.get(usedAt(table));
   }
 
-  /** Copies some tables, those in a row at once, and empties `stale` ones at the target. */
-  #move(source: number, target: number, filled: number, stale: number): void {
-    for (let i = 0; i < TABLES.length * VIEWS; i++) {
-      const from = STARTS[i]!;
-      if (stale & (1 << i)) this.#state.fill(from, STARTS[i + 1]!, 0xff);
-      if ((filled & (1 << i)) === 0) continue;
-      while (filled & (2 << i) && i + 1 < TABLES.length * VIEWS) i++;
-      this.#state.move(from, STARTS[i + 1]!, source, target);
+  /** Copies some groups of a table, and empties `stale` ones at the target. */
+  #move(table: number, source: number, target: number, filled: number, stale: number): void {
+    this.#forRuns(table, stale, (from, to) => this.#state.fill(from, to, 0xff));
+    this.#forRuns(table, filled, (from, to) => this.#state.move(from, to, source, target));
+  }
+
+  /** Calls `action` with the places in the window of these groups, for those in a row once. */
+  #forRuns(table: number, groups: number, action: (from: number, to: number) => void): void {
+    let rest = groups;
+    while (rest !== 0) {
+      const first = lowestBit(rest);
+      const count = ~(rest >> first) === 0 ? GROUPS - first : lowestBit(~(rest >> first));
+      const from = STARTS[table]! + first * GROUP_BYTES;
+      action(from, from + count * GROUP_BYTES);
+      if (first + count >= GROUPS) return;
+      rest &= -1 << (first + count);
     }
   }
 
   #flushTable(kind: number, view: number): void {
     const table = kind * VIEWS + view;
-    const bit = 1 << table;
-    if ((this.used & bit) === 0) return;
-    this.#state.fill(STARTS[table]!, STARTS[table + 1]!, 0xff);
-    this.#kept &= ~bit;
-    this.#state.set(TLB_USED, this.#state.get(TLB_USED) & ~bit);
+    const used = this.#used(table);
+    if (used === 0) return;
+    this.#forRuns(table, used, (from, to) => this.#state.fill(from, to, 0xff));
+    this.#kept[table] = 0;
+    this.#state.set(usedAt(table), 0);
   }
 
   #entry(table: number, view: number, lo: number): number {
@@ -286,6 +312,8 @@ export function purgeWritesOfAll(i32: Int32Array, count: number, hostPage: numbe
   for (let window = 0; window <= count; window++) purgeWrites(i32, window * WINDOW_BYTES, hostPage);
 }
 
+const usedAt = (table: number): number => TLB_USED + 4 * table;
+const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits);
 const tableIndex = (table: number): number => TABLES.indexOf(table as (typeof TABLES)[number]);
 /** Number of the 2 MiB around a va, of its low 48 bits. */
 const largeNumber = (lo: number, hi: number): number => ((hi & 0xffff) << 11) | (lo >>> 21);

@@ -7,6 +7,7 @@ import { JumpCacheMemory } from '../../emulator/engine/jit/cache/jump-cache.ts';
 import { Compiler } from '../../emulator/engine/jit/compiler.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { discover, REGION_INSNS } from '../../emulator/engine/jit/region/region.ts';
+import type { Hart } from '../../emulator/hart/hart.ts';
 import * as L from '../../emulator/hart/layout.ts';
 import { Pmp } from '../../emulator/hart/pmp.ts';
 import { NO_CODE } from '../../emulator/hart/ports.ts';
@@ -108,13 +109,17 @@ describe('the page walker', () => {
 describe('a flush', () => {
   test('has tables of a constant size', () => {
     expect(L.VIEWS * L.TLB_ENTRIES).toBe(4096);
+    // Groups of both have the same numbers.
+    expect(L.EXEC_ENTRIES).toBe(L.TLB_ENTRIES);
+    expect(L.TLB_USED).toBeGreaterThanOrEqual(L.CSR_END);
+    expect(L.TLB_USED + 4 * 3 * L.VIEWS).toBeLessThanOrEqual(L.TLB_READ);
     expect(MAX_HARTS).toBe(8);
   });
 
   /** Bytes of the TLB that an action clears, after which all of it is in use again. */
   function cleared(action: (hart: ReturnType<typeof bench>['hart']) => void): number {
     const { hart } = bench();
-    hart.state.set(L.TLB_USED, -1);
+    for (let table = 0; table < 3 * L.VIEWS; table++) hart.state.set(L.TLB_USED + 4 * table, -1);
     const fill = vi.spyOn(State.prototype, 'fill');
     fill.mockClear();
     action(hart);
@@ -125,6 +130,20 @@ describe('a flush', () => {
     expect(cleared(hart => runs(hart, SFENCE))).toBe(144 * 1024);
     expect(cleared(hart => runs(hart, SFENCE | (5 << 15)))).toBe(0);
     expect(cleared(hart => writeCsr(hart, SATP, 0n))).toBeLessThanOrEqual(144 * 1024);
+  });
+
+  test('clears only what is in use, in groups of 512 bytes', () => {
+    const { hart } = bench();
+    for (const lo of [0x0, 0x1f000, 0x20000, 0x3ff000])
+      hart.mmu.tlb.install(L.TLB_READ, 1, lo, 0, 0, 5, false);
+    const fill = vi.spyOn(State.prototype, 'fill');
+    fill.mockClear();
+    runs(hart, SFENCE);
+    const at = L.TLB_READ + L.TLB_BYTES;
+    expect(fill.mock.calls).toEqual([
+      [at, at + 1024, 0xff],
+      [at + 31 * 512, at + 32 * 512, 0xff],
+    ]);
   });
 
   test('by a write to PMP clears 192 KiB, and two bytes for each page of RAM', () => {
@@ -140,6 +159,25 @@ describe('a flush', () => {
     const pages = (fill.mock.contexts as Uint8Array[]).filter(({ length }) => length === 0x40_0000 / 4096);
     expect(pages).toHaveLength(2);
   });
+});
+
+test('a turn of a hart copies the entries that it has used, in groups of 512 bytes', () => {
+  const [a, b] = bench(2).harts as [Hart, Hart];
+  for (const hart of [a, b]) hart.mmu.tlb.flushAll();
+  b.activate(a);
+  a.activate(b);
+  for (const lo of [0x0, 0x20000, 0x3ff000]) a.mmu.tlb.install(L.TLB_WRITE, 0, lo, 0, 0, 5, false);
+  const move = vi.spyOn(State.prototype, 'move');
+  const fill = vi.spyOn(State.prototype, 'fill');
+  const moved = (): number =>
+    move.mock.calls.reduce((sum, [from, to]) => (from >= L.TLB_READ ? sum + to - from : sum), 0);
+  b.activate(a);
+  expect(moved()).toBe(3 * 512);
+  expect(fill.mock.calls.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(3 * 512);
+  move.mockClear();
+  a.activate(b);
+  expect(moved()).toBe(3 * 512);
+  for (const lo of [0x0, 0x20000, 0x3ff000]) expect(a.mmu.tlb.probe(L.TLB_WRITE, 0, lo, 0)).toBe(5);
 });
 
 /** Eight harts, and their view of code pages. */

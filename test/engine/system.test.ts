@@ -61,7 +61,7 @@ describe('system instructions', () => {
     const [engine, direct] = flats;
     const image = (flat: Flat) => {
       const bytes = Buffer.from(new Uint8Array(flat.ram.memory.buffer, 0, L.CSR_END));
-      return bytes.fill(0, L.TLB_USED, L.WALK_M + 4).toString('hex');
+      return bytes.fill(0, L.LARGE_FIRST, L.WALK_M + 4).toString('hex');
     };
     let fastViews = 0;
     for (let i = 0; i < 8000; i++) {

@@ -12,6 +12,7 @@ import {
   SLOW_ARG,
   SLOW_VALUE,
   TLB_BYTES,
+  TLB_GROUP_SHIFT,
   TLB_MASK,
   TLB_READ,
   TLB_SLOW,
@@ -318,8 +319,11 @@ class Refill {
     const c = this.#c;
     const { hostBase, base } = this.#place.ram;
     const host = this.#table;
-    c.i32_const(0).i32_const(0).i32_load(TLB_USED);
-    c.i32_const(1).local_get(this.#number).i32_shl().i32_or().i32_store(TLB_USED);
+    const used = this.#number;
+    c.local_get(used).i32_const(2).i32_shl().local_tee(used).local_get(used).i32_load(TLB_USED);
+    // Of the number of the group, the shift takes the low five bits.
+    c.i32_const(1).local_get(this.#va).i32_wrap_i64().i32_const(TLB_GROUP_SHIFT).i32_shr_u().i32_shl();
+    c.i32_or().i32_store(TLB_USED);
     c.local_get(this.#entry).local_get(this.#va).i64_const(-4096).i64_and().i64_store(TLB_READ);
     c.local_get(this.#offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(host);
     c.local_get(this.#entry).local_get(host);
