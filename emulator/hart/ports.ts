@@ -27,6 +27,8 @@ export interface CodePort {
    * No write entry may be installed for the page before `dirtied`: its first store must be seen.
    */
   isClean?(page: number): boolean;
+  /** Somebody wants to know the times of stores, those of the walker too. */
+  isObserved?(): boolean;
   /** A hart stores to the page now. */
   dirtied?(page: number): void;
   /**

@@ -101,6 +101,10 @@ export class PageWatch implements CodePort {
     return page === this.#page || this.#observed.has(page) || this.#code.holdsCode(page);
   }
 
+  isObserved(): boolean {
+    return this.#observer !== undefined;
+  }
+
   isClean(page: number): boolean {
     return this.#code.isClean?.(page) ?? false;
   }

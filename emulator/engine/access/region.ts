@@ -22,12 +22,13 @@ export class RegionAccess {
   /**
    * Serves accesses to plain RAM after a TLB miss or with a misaligned address: SLOW_ARG,
    * SLOW_VALUE, 0 = done. 1 leaves every other access to the interpreter. `kind`: as in
-   * `MemoryPlace.slow`.
+   * `MemoryPlace.slow`. A walk may store A or D, and a region does not know the time exactly, so
+   * while stores are observed, it always leaves.
    */
   run({ mmu, ports }: Hart, kind: number): number {
     const lo = this.#i32[ARG]!;
     const bytes = 1 << (kind & 3);
-    if ((lo & 0xfff) + bytes > 4096) return 1;
+    if ((lo & 0xfff) + bytes > 4096 || ports.code.isObserved?.()) return 1;
     const isStore = (kind & SLOW_STORE) !== 0;
     const { base, bytes: size, hostBase } = this.#ram;
     const page = mmu.locatePage(lo, this.#i32[ARG + 1]!, isStore ? 1 : 0, bytes) - base / 4096;
