@@ -17,8 +17,11 @@ export interface PairedRow {
 /** CPU seconds of all living threads of a process, in nanoseconds' steps; Linux only. */
 function cpuSeconds(pid: number): number {
   let nanoseconds = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`))
-    nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    } catch {} // it has ended since
+  }
   return nanoseconds / 1e9;
 }
 

@@ -39,6 +39,7 @@ function listing(words: readonly number[], flat?: typeof FLAT, tier?: Tier): str
   const view = {
     fetch,
     isEntry: () => false,
+    wasReached: () => true,
     inlineAt: () => undefined,
     word: () => undefined,
     pointer: () => undefined,

@@ -34,6 +34,7 @@ function regionOf(
     {
       fetch: at => (words.has(at) ? decode(words.get(at)!) : undefined),
       isEntry: () => true,
+      wasReached: () => true,
       inlineAt: () => undefined,
       word: () => undefined,
       pointer: () => undefined,
@@ -100,6 +101,39 @@ describe('a call through a register', () => {
   test('guesses nothing that is not hot', () => {
     const region = regionOf(code, { lastTarget: () => 0x100, isEntry: () => false });
     expect(kinds(region)).toEqual(['callIndirect', 'indirect']);
+  });
+});
+
+describe('code that control has never reached', () => {
+  const never =
+    (...places: readonly number[]) =>
+    (at: number): boolean =>
+      !places.includes(at);
+  const branch = [e('beq', { rs1: 10, rs2: 0, imm: 12 }), NOP, RETURN, NOP, RETURN];
+
+  test.each([
+    { taken: 'both sides', wasReached: never(), size: 5, exits: [] },
+    { taken: 'only the next', wasReached: never(12), size: 3, exits: [12] },
+    { taken: 'only the target', wasReached: never(4), size: 3, exits: [4] },
+    { taken: 'none, yet', wasReached: never(4, 12), size: 1, exits: [4, 12] },
+  ])('behind a branch: $taken', ({ wasReached, size, exits }) => {
+    const region = regionOf({ 0: branch }, { wasReached });
+    expect(region.size).toBe(size);
+    const { end } = region.blocks[0]!;
+    const edges = end.kind === 'branch' ? [end.next, end.taken] : [];
+    expect(edges.flatMap(edge => ('exit' in edge ? [edge.exit] : []))).toEqual(exits);
+  });
+
+  test('behind a call that has not returned is left out', () => {
+    const region = regionOf({ 0: [call(0, 0x100), NOP, RETURN] }, { wasReached: never(4) }, 'warm');
+    expect(region.blocks.map(({ end }) => end)).toEqual([
+      { kind: 'call', target: 0x100, behind: 4, next: { exit: 4 } },
+    ]);
+  });
+
+  test('is copied with a small callee, which has no exit of its own', () => {
+    const region = regionOf({ 0: [call(0, 0x100), RETURN], 256: branch }, { wasReached: never(0x10c) });
+    expect(region.size).toBe(2 + branch.length);
   });
 });
 

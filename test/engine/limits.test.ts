@@ -323,6 +323,7 @@ describe('a region', () => {
         return decode(word);
       },
       isEntry: () => isEntry,
+      wasReached: () => true,
       inlineAt: () => undefined,
       word: () => undefined,
       pointer: () => undefined,

@@ -350,6 +350,14 @@ export class DecodedPages implements CodePort {
     if (this.#u16[at >> 1] !== H_UNDECODED) this.#u8[at + R_ENTRY] = state;
   }
 
+  /** True if the instruction at a page offset is decoded. */
+  isDecoded(page: number, offset: number): boolean {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return false;
+    const at = this.#base + number * PAGE_BYTES + (offset >> 1) * RECORD;
+    return this.#u16[at >> 1] !== H_UNDECODED;
+  }
+
   /**
    * The low 33 bits of the last target of the `jalr` at a page offset, if it is decoded; arbitrary
    * if it never ran.

@@ -46,6 +46,8 @@ export interface CodeQuestions {
   isEntry(va: bigint): boolean;
   /** The function at this address that may be inlined. */
   inlineAt(va: bigint): InlineCall | undefined;
+  /** Code that the interpreter has not decoded counts as not reached. */
+  readonly onlyReached: boolean;
 }
 
 export class GuestCode {
@@ -92,8 +94,17 @@ export class GuestCode {
   /** The code around `entry` as discovery reads it: addresses are displacements from the entry. */
   codeView(entry: bigint, views: Views, questions: CodeQuestions): CodeView {
     const address = (at: number): bigint => BigInt.asUintN(64, entry + BigInt(at));
+    const placeAt = this.#placer(entry, views.fetchView);
+    const isDecoded = (at: number): boolean => {
+      const place = placeAt(at);
+      return place >= 0 && this.#pages.isDecoded(Math.floor(place / 2048), (place % 2048) * 2);
+    };
+    // The interpreter decodes a straight line when control reaches it. The records of a page may be
+    // dropped later, and then they tell nothing.
+    const tellsReached = questions.onlyReached && isDecoded(0);
     return {
-      fetch: this.#fetcher(entry, views.fetchView),
+      fetch: this.#fetcher(placeAt),
+      wasReached: at => !tellsReached || isDecoded(at),
       isEntry: at => questions.isEntry(address(at)),
       inlineAt: at => questions.inlineAt(address(at)),
       lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),
@@ -120,17 +131,15 @@ export class GuestCode {
   }
 
   /**
-   * Decodes at a displacement from `entry`; undefined if the page is not in the exec TLB, or the
-   * instruction is marked, because the interpreter has to ask a debugger before it. Each page is
-   * looked up once, and the rest is arithmetic of small integers.
+   * The number of the half-word of RAM at a displacement from `entry`, -1 = not in the exec TLB.
+   * Each page is looked up once, and the rest is arithmetic of small integers.
    */
-  #fetcher(entry: bigint, view: number): (at: number) => Insn | undefined {
-    const { breaks } = this.#pages;
+  #placer(entry: bigint, view: number): (at: number) => number {
     const inPage = Number(entry & 0xfffn);
     const first = entry & ~0xfffn;
     /** By page from that of the entry: the number of its first half-word of RAM, -1 = absent. */
     const places = new Map<number, number>();
-    const placeAt = (at: number): number => {
+    return at => {
       const offset = inPage + at;
       const page = offset >> 12;
       let place = places.get(page);
@@ -140,6 +149,14 @@ export class GuestCode {
       }
       return place < 0 ? -1 : place + ((offset & 0xfff) >> 1);
     };
+  }
+
+  /**
+   * Decodes at a displacement; undefined if there is no half-word of RAM, or the instruction is
+   * marked, because the interpreter has to ask a debugger before it.
+   */
+  #fetcher(placeAt: (at: number) => number): (at: number) => Insn | undefined {
+    const { breaks } = this.#pages;
     const halfWord = (place: number): number => this.#view.getUint16(this.#ram.hostBase + place * 2, true);
     return at => {
       const place = placeAt(at);

@@ -366,6 +366,7 @@ export class Jit implements RegionHost {
         return place >= 0 && this.#entries.find(va, place, entry) !== undefined;
       },
       inlineAt: va => this.#inline.at(va, this.#code),
+      onlyReached: this.#heat.onlyReached,
     });
     const region = discover(entry.va, code, tier);
     const page = entry.va & ~0xfffn;

@@ -20,6 +20,7 @@ export interface Policy {
   readonly decodedPages: number;
   /** 0: only hot regions; Infinity: only warm ones. */
   readonly unitsToPromote: number;
+  readonly onlyReached: boolean;
 }
 
 /** Small caches, so that modules are parked, revived and dropped all the time. */
@@ -30,10 +31,14 @@ export const drawPolicy = (random: Random): Policy => ({
   ...(random.oneIn(4) && { wasmBytes: 20_000 }),
   decodedPages: random.oneIn(5) ? 3 : 32,
   unitsToPromote: random.pick([0, 0, 1, Infinity]),
+  onlyReached: random.oneIn(2),
 });
 
 const compiledBy =
-  ({ slots, batch, arrivals, wasmBytes, unitsToPromote }: Policy, made: (jit: Jit) => void): EngineFactory =>
+  (
+    { slots, batch, arrivals, wasmBytes, unitsToPromote, onlyReached }: Policy,
+    made: (jit: Jit) => void,
+  ): EngineFactory =>
   (ram, harts, area) => {
     const heat = {
       ...HEAT_EAGER,
@@ -42,6 +47,7 @@ const compiledBy =
       ticksToFillBatch: batch > 1 ? 3 : 0,
       forgiveUnits: 2000,
       unitsToPromote,
+      onlyReached,
     };
     const cache = { slots, ...(wasmBytes !== undefined && { wasmBytes }) };
     const jit = new Jit(ram, { heat, cache, base: area.base + InterpEngine.areaBytes(area.pages) });

@@ -27,6 +27,13 @@ export const POLICIES: readonly Configuration[] = [
     tuning: { heat: { warmUpTicks: 0, ticksToMeasure: 2 } },
   },
   { name: 'warm', engine: 'jit', piece: 5000, tuning: { heat: { ...eager, unitsToPromote: Infinity } } },
+  { name: 'reached', engine: 'jit', piece: 3000, tuning: { heat: { ...eager, onlyReached: true } } },
+  {
+    name: 'warm, reached',
+    engine: 'jit',
+    piece: 1100,
+    tuning: { heat: { ...eager, onlyReached: true, unitsToPromote: Infinity } },
+  },
   {
     name: 'soon hot',
     engine: 'jit',
@@ -58,6 +65,12 @@ export const POLICIES: readonly Configuration[] = [
   },
   { name: 'few bytes', engine: 'jit', piece: 6000, tuning: { heat: eager, cache: { wasmBytes: 12_000 } } },
   { name: 'few decoded pages', engine: 'jit', piece: 8000, tuning: { heat: eager, decodedPages: 4 } },
+  {
+    name: 'few decoded pages, reached',
+    engine: 'jit',
+    piece: 2100,
+    tuning: { heat: { ...eager, onlyReached: true, unitsToPromote: 3 }, decodedPages: 4 },
+  },
 ];
 
 /**

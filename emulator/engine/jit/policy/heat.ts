@@ -52,6 +52,8 @@ export interface HeatThresholds {
    * once: the loops of a narrow guest repay it.
    */
   readonly narrowInsns: number;
+  /** Regions leave out code that control has never reached; see CodeView.wasReached. */
+  readonly onlyReached: boolean;
   /** Units of virtual time until one invalidation of a page is forgiven; see invalidations.ts. */
   readonly forgiveUnits: number;
 }
@@ -68,6 +70,7 @@ export const HEAT_DEFAULT: HeatThresholds = {
   unitsToPromote: 500_000,
   unitsToSample: 1_000_000,
   narrowInsns: 2000,
+  onlyReached: true,
   forgiveUnits: 4_000_000,
 };
 
@@ -84,6 +87,7 @@ export const HEAT_EAGER: HeatThresholds = {
   unitsToPromote: 0,
   unitsToSample: 0,
   narrowInsns: 0,
+  onlyReached: false,
 };
 
 /**

@@ -1,9 +1,10 @@
 // Discovery of a region: the blocks of one guest function, found from an entry by following both
-// sides of branches, plain jumps and the returns of calls. Discovery only reads code; it neither
-// emits nor runs code. Addresses are int32 displacements from the entry, to avoid BigInt; only
-// `Region.entry` is a full address. A region ends where the guest leaves its function (return,
-// indirect jump, jump to a known entry), where the hart must act (most CSRs, traps, fences) and at
-// the caps below. An exit continues in another region or the interpreter.
+// sides of branches, plain jumps and the returns of calls, if control has been there. Discovery
+// only reads code; it neither emits nor runs code. Addresses are int32 displacements from the
+// entry, to avoid BigInt; only `Region.entry` is a full address. A region ends where the guest
+// leaves its function (return, indirect jump, jump to a known entry), where control has never been,
+// where the hart must act (most CSRs, traps, fences) and at the caps below. An exit continues in
+// another region or the interpreter.
 
 import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
@@ -116,6 +117,11 @@ const runsOn = (insn: Insn): boolean => {
 export interface CodeView extends TableReader {
   /** Decodes one instruction; undefined when it is not mapped or not decodable. */
   fetch(at: number): Insn | undefined;
+  /**
+   * False if control has never reached it. Half of a system's code is such: error paths, and cases
+   * that do not occur. A region leaves them out.
+   */
+  wasReached(at: number): boolean;
   /** True if a separate region begins there; then a tail jump does not copy the whole callee. */
   isEntry(at: number): boolean;
   /** The function there that may be executed inline. */
@@ -126,7 +132,7 @@ export interface CodeView extends TableReader {
 
 /** Finds the region at `entry`. */
 export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Region {
-  const body = collect(0, code, tier === 'hot' ? REGION_INSNS : WARM_INSNS);
+  const body = collect(0, code, tier === 'hot' ? REGION_INSNS : WARM_INSNS, at => code.wasReached(at));
   const blocks = assemble(body, code);
   guess(blocks, code);
   let size = body.insns.size;
@@ -157,8 +163,13 @@ interface Body {
   isTail(at: number): boolean;
 }
 
-/** Follows the code from `start` to at most `limit` instructions. */
-function collect(start: number, code: CodeView, limit: number): Body {
+/** Follows the code from `start` to at most `limit` instructions, over edges that are taken. */
+function collect(
+  start: number,
+  code: CodeView,
+  limit: number,
+  isTaken: (target: number) => boolean = () => true,
+): Body {
   const insns = new Map<number, Insn>();
   const leaders = new Set<number>([start]);
   const switches = new Map<number, readonly number[]>();
@@ -174,6 +185,7 @@ function collect(start: number, code: CodeView, limit: number): Body {
       if (flow === 'branch') {
         lead(at + insn.imm);
         lead(next);
+        if (!leaders.has(next)) break;
       } else if (flow === 'jump') {
         if (insn.rd !== 0) lead(next);
         else if (!isTail(at + insn.imm)) lead(at + insn.imm);
@@ -196,6 +208,7 @@ function collect(start: number, code: CodeView, limit: number): Body {
   }
 
   function lead(at: number): void {
+    if (!isTaken(at)) return;
     leaders.add(at);
     if (!insns.has(at)) work.push(at);
   }

@@ -1,0 +1,64 @@
+// Compiled code has only what control has reached; what it reaches later is found there, too.
+
+import { expect, test } from 'vitest';
+import { InterpEngine } from '../../emulator/engine/engine.ts';
+import { Jit } from '../../emulator/engine/jit/jit.ts';
+import { HEAT_EAGER, type HeatThresholds } from '../../emulator/engine/jit/policy/heat.ts';
+import { encode as e } from '../../emulator/isa/index.ts';
+import { Flat, RAM_BASE } from '../support/flat.ts';
+
+const CODE = RAM_BASE;
+const COLD_INSNS = 30;
+const UNITS = 20_000;
+/** Of a loop that counts x11, and in whose midst x10 decides whether x12 is counted, too. */
+const LOOP = [
+  e('addi', { rd: 11, rs1: 11, imm: 1 }),
+  e('beq', { rs1: 10, rs2: 0, imm: 4 * (COLD_INSNS + 1) }),
+  ...Array.from({ length: COLD_INSNS }, () => e('addi', { rd: 12, rs1: 12, imm: 1 })),
+];
+const HOT_INSNS = 3;
+
+function machine(heat: Partial<HeatThresholds>): { flat: Flat; jit: Jit } {
+  let jit: Jit | undefined;
+  const flat = new Flat({
+    engine: (ram, harts, area) => {
+      const base = area.base + InterpEngine.areaBytes(area.pages);
+      jit = new Jit(ram, { heat: { ...HEAT_EAGER, ...heat }, countUnits: true, base });
+      const engine = new InterpEngine(ram, harts, area, { jit });
+      jit.attach(engine);
+      return engine;
+    },
+  });
+  flat.load([...LOOP, e('jal', { rd: 0, imm: -4 * LOOP.length })], CODE);
+  flat.pc = BigInt(CODE);
+  return { flat, jit: jit! };
+}
+
+const tiers = [
+  { tier: 'hot', unitsToPromote: 0 },
+  { tier: 'warm', unitsToPromote: Infinity },
+] as const;
+
+test.each(tiers)('a $tier region has the reached side of a branch only', ({ unitsToPromote }) => {
+  const compiled = ([false, true] as const).map(onlyReached => {
+    const { flat, jit } = machine({ unitsToPromote, onlyReached });
+    flat.run(UNITS);
+    expect(jit.units).toBeGreaterThan(0.9 * UNITS);
+    return jit.stats.insns;
+  });
+  expect(compiled[0]! - compiled[1]!).toBeGreaterThanOrEqual(COLD_INSNS);
+  expect(compiled[1]).toBeLessThan(COLD_INSNS);
+});
+
+test.each(tiers)('the other side of a branch is compiled when it is hot: $tier', ({ unitsToPromote }) => {
+  const { flat, jit } = machine({ unitsToPromote, onlyReached: true });
+  flat.run(UNITS);
+  const rounds = Number(flat.x(11));
+  expect(rounds).toBe(Math.ceil(UNITS / HOT_INSNS));
+  expect(flat.x(12)).toBe(0n);
+  flat.setX(10, 1n);
+  flat.run(UNITS);
+  const before = jit.units;
+  flat.run(UNITS);
+  expect((jit.units - before) / UNITS).toBeGreaterThan(0.95);
+});
