@@ -11,7 +11,7 @@ import type { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { Coverage } from '../model/coverage.ts';
 import { testsReaching } from '../model/tests.ts';
-import { KIND_CMP, KINDS, type Source, type Trace } from '../trace/trace.ts';
+import { KIND_CMP, KIND_PC, KINDS, type Source, type Trace } from '../trace/trace.ts';
 import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts';
 
 /**
@@ -74,12 +74,16 @@ function callsOf(trace: Trace, sites: CallSites): Float64Array {
   return calls;
 }
 
-/** Distinct call addresses of pc records, sorted. */
+/** Distinct call addresses of pc records, identified lost ones too, sorted. */
 function distinctCalls(trace: Trace, sites: CallSites): number[] {
   const calls = callsOf(trace, sites);
   const wanted = new Set<number>();
   const hits = trace.hits();
   for (let i = 0; i < calls.length; i++) if (trace.pointKind[i] === 0 && hits[i]! > 0) wanted.add(calls[i]!);
+  for (const { kind, pc, count } of trace.missed) {
+    const site = kind === KIND_PC && count > 0 ? sites.find(addrOf(pc)) : -1;
+    if (site >= 0) wanted.add(sites.call[site]!);
+  }
   return [...wanted].sort((a, b) => a - b);
 }
 

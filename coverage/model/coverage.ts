@@ -109,6 +109,12 @@ export function mapPoints(trace: Trace, program: Program): Int32Array {
   return mapped;
 }
 
+/** Point of each identified lost record; negative for one at no point. */
+const mapMissed = ({ missed }: Trace, program: Program): Int32Array =>
+  Int32Array.from(missed, ({ kind, pc }) =>
+    kind === (program.hooks === 'pc' ? KIND_PC : KIND_CMP) ? program.pointAt(addrOf(pc)) : -1,
+  );
+
 /** Of a trace that has only comparisons, their call sites are the denominators. */
 function hooksOf(trace: Trace): 'pc' | 'cmp' {
   return trace.pointKind.includes(KIND_PC) || !trace.pointKind.includes(KIND_CMP) ? 'pc' : 'cmp';
@@ -169,6 +175,8 @@ export class Coverage {
   readonly tests: readonly TestHits[];
   /** Program point of each trace point, or -1. */
   readonly mapped: Int32Array;
+  /** The same for each identified lost record; negative for one at no point. */
+  readonly missedAt: Int32Array;
   readonly verdicts: LineJudge;
   private readonly own = new Map<LineCode, LineVerdict>();
   private readonly lines = new Map<LineCode, LineVerdict>();
@@ -187,6 +195,7 @@ export class Coverage {
     if (exact) {
       const verdicts = new ExactVerdicts(program.flow, exact);
       this.mapped = new Int32Array(0);
+      this.missedAt = new Int32Array(0);
       this.siteHits = Float64Array.from(program.sites.call, call => verdicts.countAt(call));
       this.hits = Float64Array.from(program.points, site => this.siteHits[site]!);
       const points = Uint32Array.from(this.hits.keys()).filter(i => this.hits[i]! > 0);
@@ -197,7 +206,8 @@ export class Coverage {
       return;
     }
     this.mapped = mapPoints(trace, program);
-    this.tests = hitsByTest(trace, this.mapped, program.count);
+    this.missedAt = mapMissed(trace, program);
+    this.tests = hitsByTest(trace, this.mapped, program.count, this.missedAt);
     this.siteHits = siteHits(trace, program);
     this.hits = Float64Array.from(program.points, site => this.siteHits[site]!);
     this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => this.siteHits[site]!);

@@ -114,11 +114,19 @@ function* coveredBy(
     return;
   }
   yield `  covered ${coverage.hits[point]} times, by`;
-  const counts = new Map<string, number>();
+  const hitsOf = new Map<number, number>();
+  const add = (source: number, hits: number): void => {
+    if (hits > 0) hitsOf.set(source, (hitsOf.get(source) ?? 0) + hits);
+  };
   for (const { source, from, to } of trace.runs()) {
     let hits = 0;
     for (let i = from; i < to; i++) if (coverage.mapped[trace.records[i]!] === point) hits++;
-    if (hits === 0) continue;
+    add(source, hits);
+  }
+  for (const [row, { source, count }] of trace.missed.entries())
+    if (coverage.missedAt[row] === point) add(source, count);
+  const counts = new Map<string, number>();
+  for (const [source, hits] of hitsOf) {
     const s = trace.sources[source]!;
     const call =
       s.syscall < 0

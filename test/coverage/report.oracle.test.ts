@@ -145,6 +145,15 @@ describe.skipIf(reason)('reports', () => {
     expect(above).toMatch(/no symbol$/);
   });
 
+  it('explains a PC whose records did not fit into a buffer', () => {
+    const builder = new TraceBuilder({ image: elf.imageId });
+    const [pc = 0n, lost = 0n] = trace.pointPc;
+    builder.pc(builder.source({ test: 'a', thread: 1 }), pc);
+    builder.lost(builder.source({ test: 'b', thread: 2 }), 3, { kind: 'pc', pc: lost });
+    const text = [...explainPc(elf, addrOf(lost), { trace: builder.finish() })].join('\n');
+    expect(text).toMatch(/covered 3 times, by\n +3 {2}b, process 0 thread 2, outside a system call$/);
+  });
+
   it('rebuilds the call path: calls, returns and siblings', () => {
     const [first] = callPaths(coverage);
     const drawn = first!.nodes.filter(node => !node.inline);
