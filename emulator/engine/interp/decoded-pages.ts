@@ -121,6 +121,7 @@ export class DecodedPages implements CodePort {
    */
   readonly #straddling: Uint32Array;
   #used = 0;
+  #recycled = 0;
   /** Pages of the pool used so far. */
   #touched = 0;
   /** The page table whose entries were filled last, and the number of such stores in a row. */
@@ -266,8 +267,14 @@ export class DecodedPages implements CodePort {
     this.onReset();
   }
 
+  /** How often all records were dropped. */
+  get recycled(): number {
+    return this.#recycled;
+  }
+
   /** Drops every decoded page. */
   #recycle(): void {
+    this.#recycled++;
     for (let number = 0; number < this.#used; number++) this.#pageOf[this.#ramPage[number]!] = 0;
     if (this.#marked) for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
     this.#marked = false;

@@ -161,6 +161,7 @@ export class Compiler {
       m.export(String(entry.slot), 'func', door.index);
       entry.heat.size = region.size;
       entry.warmSpan = region.tier === 'warm' ? spanOf(region) : undefined;
+      entry.leftOut = region.tier === 'hot' ? region.leftOut : undefined;
       cache.stats.insns += region.size;
       if (region.tier === 'hot') cache.stats.hot++;
     }

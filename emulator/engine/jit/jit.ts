@@ -92,6 +92,10 @@ export class Jit implements RegionHost {
   #waiting: EntryPoint[] = [];
   /** Those in whose warm regions a sample was taken. */
   readonly #sampled = new Set<EntryPoint>();
+  /** Those whose hot regions have left out what is hot now. */
+  readonly #partial = new Set<EntryPoint>();
+  /** The time at which the next of them may be made again. */
+  #completeAt = 0;
   readonly #samples: SampleTimes | undefined;
   #warmUp: number;
 
@@ -240,6 +244,7 @@ export class Jit implements RegionHost {
     const units = this.#samples?.passed(spent) ?? spent;
     if (units === 0) return;
     const entry = slot === NO_SLOT ? this.#warmAtPc() : this.#cache.entryIn(slot);
+    this.#completePartial();
     // A hot one may have taken over the slot since.
     if (!entry?.module || !entry.warmSpan) return;
     entry.heat.units += units;
@@ -275,6 +280,38 @@ export class Jit implements RegionHost {
     for (const entry of this.#sampled) if (!entry.module || !entry.warmSpan) this.#sampled.delete(entry);
   }
 
+  /**
+   * Finds the hot regions that have left out the code of a new one. Perhaps both form one loop, of
+   * which each round would leave one for the other.
+   */
+  #findPartial(entry: EntryPoint): void {
+    for (const page of entry.module?.pages ?? [])
+      for (const { entries } of this.#cache.modulesOf(page))
+        for (const other of entries) {
+          if (!other.leftOut || other.leftOut.size === 0 || !sameViews(other, entry)) continue;
+          const at = Number(BigInt.asIntN(64, entry.va - other.va));
+          if (other.leftOut.has(at)) this.#partial.add(other);
+        }
+  }
+
+  /**
+   * Makes the first of those again that can be. The guest has to repay it before the next one, as
+   * if that were promoted, so moving paths cost no guest much.
+   */
+  #completePartial(): void {
+    if (this.#engine.now < this.#completeAt) return;
+    for (const entry of this.#partial) {
+      const isHot = entry.module !== undefined && entry.leftOut !== undefined;
+      if (isHot && !this.#isMapped(entry)) continue;
+      this.#partial.delete(entry);
+      if (!isHot) continue;
+      const region = this.#discover(entry, 'hot');
+      this.#completeAt = this.#engine.now + this.#heat.unitsToPromote * region.size;
+      if (region.size > 0) this.#compile(new Map([[entry, region]]));
+      return;
+    }
+  }
+
   // Heat.
 
   /** Counts a tick of the entry point at PC in the current views; may compile it. */
@@ -301,6 +338,7 @@ export class Jit implements RegionHost {
    */
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
+    heat.recycled = this.#engine.pages.recycled;
     const { ticksToMeasure, ticksPerInsn, ticksPerInsnWithCalls, hotTicksPerInsn } = this.#heat;
     const region = this.#discover(entry, this.#tierOf(entry));
     const { size, tier } = region;
@@ -345,7 +383,9 @@ export class Jit implements RegionHost {
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);
     for (const entry of regions.keys()) this.#cache.supersede(entry);
-    if (regions.size > 0) this.#cache.install(this.#compiler.compile(regions));
+    if (regions.size === 0) return;
+    this.#cache.install(this.#compiler.compile(regions));
+    for (const [entry, { tier }] of regions) if (tier === 'hot') this.#findPartial(entry);
   }
 
   /**
@@ -366,7 +406,7 @@ export class Jit implements RegionHost {
         return place >= 0 && this.#entries.find(va, place, entry) !== undefined;
       },
       inlineAt: va => this.#inline.at(va, this.#code),
-      onlyReached: this.#heat.onlyReached,
+      onlyReached: this.#heat.onlyReached && entry.heat.recycled === this.#engine.pages.recycled,
     });
     const region = discover(entry.va, code, tier);
     const page = entry.va & ~0xfffn;
@@ -415,6 +455,7 @@ export class Jit implements RegionHost {
     this.#cache.clear();
     this.#waiting = [];
     this.#sampled.clear();
+    this.#partial.clear();
     this.#jumps.clear();
     this.#forgetFacts();
   }

@@ -20,6 +20,8 @@ export interface EntryPoint extends Views {
   module: CompiledModule | undefined;
   /** While its region is warm: the addresses that it spans, as displacements from `va`. */
   warmSpan: { readonly from: number; readonly to: number } | undefined;
+  /** While its region is hot: what that leaves out, as displacements from `va`. */
+  leftOut: ReadonlySet<number> | undefined;
   /** The pages of its region, as of the last discovery. */
   pages: readonly MappedPage[];
 }
@@ -80,6 +82,7 @@ export class EntryPoints {
       callers: new Map(),
       module: undefined,
       warmSpan: undefined,
+      leftOut: undefined,
       pages: [],
     };
     const list = this.#points.get(place);

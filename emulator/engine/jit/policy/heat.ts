@@ -122,9 +122,17 @@ export interface Heat {
   size: number;
   /** Units of virtual time sampled in its warm region. */
   units: number;
+  /** `DecodedPages.recycled` when it was measured: since then, records tell what was reached. */
+  recycled: number;
 }
 
-export const coldHeat = (): Heat => ({ ticks: 0, due: Infinity, size: 0, units: 0 });
+export const coldHeat = (): Heat => ({
+  ticks: 0,
+  due: Infinity,
+  size: 0,
+  units: 0,
+  recycled: 0,
+});
 
 /** After an invalidation the count starts again. */
 export function cool(heat: Heat): void {

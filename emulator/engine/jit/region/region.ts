@@ -78,6 +78,8 @@ export interface Region {
   readonly size: number;
   /** Displacements of the 4 KiB pages that hold its code, from the page of the entry. */
   readonly pages: readonly number[];
+  /** Displacements that it leaves out because control has never reached them. */
+  readonly leftOut: ReadonlySet<number>;
   /** The entry is that of a function that may be executed inline. */
   readonly called: InlineCall | undefined;
 }
@@ -132,7 +134,13 @@ export interface CodeView extends TableReader {
 
 /** Finds the region at `entry`. */
 export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Region {
-  const body = collect(0, code, tier === 'hot' ? REGION_INSNS : WARM_INSNS, at => code.wasReached(at));
+  const leftOut = new Set<number>();
+  const isTaken = (at: number): boolean => {
+    const isReached = code.wasReached(at);
+    if (!isReached) leftOut.add(at);
+    return isReached;
+  };
+  const body = collect(0, code, tier === 'hot' ? REGION_INSNS : WARM_INSNS, isTaken);
   const blocks = assemble(body, code);
   guess(blocks, code);
   let size = body.insns.size;
@@ -147,7 +155,8 @@ export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Reg
       pages.add((base + at) >> 12);
       pages.add((base + at + insn.bytes - 1) >> 12);
     }
-  return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b), called: code.inlineAt(0) };
+  const inOrder = [...pages].sort((a, b) => a - b);
+  return { entry, tier, blocks, size, pages: inOrder, leftOut, called: code.inlineAt(0) };
 }
 
 export const hasInlineCalls = ({ blocks }: Region): boolean =>
