@@ -81,9 +81,10 @@ const PROGRAM = assemble();
 const leaf = (page: number): number => LEAVES + 8 * ((page - RAM_BASE) / 4096);
 const entry = (page: number): bigint => (BigInt(page) >> 2n) | V_R_W_X_A_D;
 
-function start(isCompiled: boolean, heard: Tracing['heard'] = 'no') {
+function start(isCompiled: boolean, heard: Tracing['heard'] = 'no', onlyReached = false) {
   const compiling: EngineFactory = (ram, harts, area) => {
-    const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), heat: HEAT_EAGER_WARM });
+    const heat = { ...HEAT_EAGER_WARM, onlyReached };
+    const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), heat });
     const engine = new InterpEngine(ram, harts, area, { jit });
     jit.attach(engine);
     inline = table => jit.setInlineCalls('kcov', kcovInlineCalls(table));
@@ -244,4 +245,20 @@ test('a hart that is started again keeps no fact of its first life', () => {
     return flat.ram.read64(AREA);
   });
   expect(records[1]).toBe(records[0]);
+});
+
+test('a helper takes no path of a hook that does not fit into the quantum', () => {
+  const places = [false, true].map(isCompiled => {
+    const { flat } = start(isCompiled, 'no', true);
+    const mode = HOOK_PAGES.context + CTX.MODE;
+    // The hooks are compiled while none has recorded, so their regions leave the record out.
+    flat.ram.write32(mode, 0);
+    flat.run(20_000);
+    flat.ram.write32(mode, RECORD.PC);
+    return Array.from({ length: 400 }, (_, i) => {
+      flat.run(1 + (i % 40));
+      return flat.pc;
+    });
+  });
+  expect(places[1]).toEqual(places[0]);
 });

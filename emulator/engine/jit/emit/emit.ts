@@ -156,12 +156,13 @@ class RegionEmitter {
   }
 
   /**
-   * Returns an odd pc if the longest path from the entry does not fit into the quantum. No register
-   * is loaded yet.
+   * Returns an odd pc if the longest path from the entry does not fit into the quantum, also that of
+   * a helper, which may take a path that the region leaves out. No register is loaded yet.
    */
   #checkStart(): void {
     const c = this.#c;
-    c.local_get(this.#count).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
+    const cost = Math.max(this.#cost[0]!, this.#region.called?.cost ?? 0);
+    c.local_get(this.#count).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
     this.#takeSample();
     c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n))
       .local_get(this.#count)
