@@ -72,6 +72,18 @@ const NO_WORDS = {
   },
 };
 
+/** What extensions are, for docs/isa.md. */
+const NO_EXTENSION_WORDS = {
+  name: 'no words about extensions',
+  setup(build) {
+    const row = /^( +(?:letter|always|optional|opposite|absent)\(.*), *'(?:[^'\\]|\\.)*'\),$/gm;
+    build.onLoad({ filter: /[/\\]isa[/\\]extensions\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(row, "$1, ''),"),
+      loader: 'ts',
+    }));
+  },
+};
+
 /** Words about the fields of files, of which docs/schemas/ are made. */
 const NO_DESCRIPTIONS = {
   name: 'no words about fields',
@@ -180,6 +192,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
       NO_FORMATS,
       NO_CYCLES,
       NO_WORDS,
+      NO_EXTENSION_WORDS,
       NO_DESCRIPTIONS,
       NO_TALLY,
       NO_RING,
