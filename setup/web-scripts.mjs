@@ -72,7 +72,7 @@ const NO_WORDS = {
   },
 };
 
-/** What extensions are, for docs/isa.md. */
+/** Words about extensions, for docs/isa.md. */
 const NO_EXTENSION_WORDS = {
   name: 'no words about extensions',
   setup(build) {
