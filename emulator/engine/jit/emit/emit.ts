@@ -156,8 +156,8 @@ class RegionEmitter {
   }
 
   /**
-   * Returns an odd pc if the longest path from the entry does not fit into the quantum. A helper may
-   * take a path that the region leaves out. No register is loaded yet.
+   * Returns an odd pc if the longest path from the entry does not fit into the quantum. A helper
+   * may take a path that the region leaves out. No register is loaded yet.
    */
   #checkStart(): void {
     const c = this.#c;
