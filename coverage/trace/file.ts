@@ -145,7 +145,8 @@ export function* writeTrace(trace: Trace, most = FILE_MAX): Generator<Uint8Array
   const header = json(trace.header);
   if (header.length > HEADER_MAX)
     throw new CoverageError(
-      `a trace file has no room for a header of ${header.length} bytes, more than ${HEADER_MAX}: shorten its notes`,
+      `a trace file has no room for a header of ${header.length} bytes, more than ${HEADER_MAX}: ` +
+        'shorten its notes',
     );
   yield framed('H', header);
   for (const part of sourceBlocks(trace.sources)) {
