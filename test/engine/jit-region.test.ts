@@ -190,8 +190,8 @@ describe('a loop', () => {
 test.each([
   ['warm', WARM_INSNS],
   ['hot', REGION_INSNS],
-] as const)('a %s region of a long function has %d instructions, and leaves behind them', (tier, most) => {
+] as const)('a %s region of a long function has %d instructions; the next one follows', (tier, most) => {
   const region = regionOf({ 0: [...Array.from({ length: 1000 }, () => NOP), RETURN] }, {}, tier);
   expect(region.size).toBe(most);
-  expect(region.blocks.map(({ end }) => end)).toEqual([{ kind: 'leave', at: 4 * most }]);
+  expect(region.blocks.map(({ end }) => end)).toEqual([{ kind: 'fall', to: { exit: 4 * most } }]);
 });

@@ -169,6 +169,8 @@ interface Body {
   readonly leaders: ReadonlySet<number>;
   /** By computed jump: its possible targets. */
   readonly switches: ReadonlyMap<number, readonly number[]>;
+  /** Where the hart or the interpreter must act, or nothing can be read. */
+  readonly stops: ReadonlySet<number>;
   isTail(at: number): boolean;
 }
 
@@ -182,12 +184,16 @@ function collect(
   const insns = new Map<number, Insn>();
   const leaders = new Set<number>([start]);
   const switches = new Map<number, readonly number[]>();
+  const stops = new Set<number>();
   const work = [start];
   while (work.length > 0 && insns.size < limit && leaders.size < REGION_BLOCKS) {
     let at = work.pop()!;
     while (!insns.has(at) && insns.size < limit && Math.abs(at) < REGION_REACH) {
       const insn = code.fetch(at);
-      if (!insn || isSerializing(insn)) break;
+      if (!insn || isSerializing(insn)) {
+        stops.add(at);
+        break;
+      }
       insns.set(at, insn);
       const next = at + insn.bytes;
       const { flow } = rowOf(insn.op);
@@ -207,7 +213,7 @@ function collect(
       at = next;
     }
   }
-  return { start, insns, leaders, switches, isTail };
+  return { start, insns, leaders, switches, stops, isTail };
 
   function follow(at: number): void {
     const targets = jumpTargets(textBefore(at, insns), code, to => Math.abs(to - start) < SWITCH_REACH);
@@ -237,27 +243,27 @@ function textBefore(at: number, insns: ReadonlyMap<number, Insn>): { at: number;
 }
 
 /** Cuts the collected instructions into blocks, the first one at the start, and joins these. */
-function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeView): Block[] {
+function assemble(body: Body, code: CodeView): Block[] {
+  const { start, insns, leaders, isTail } = body;
   const starts = [...leaders].filter(at => at !== start && insns.has(at)).sort((a, b) => a - b);
   const blocks = new Map<number, Block>();
   for (const first of [start, ...starts]) {
-    const body: { at: number; insn: Insn }[] = [];
+    const text: { at: number; insn: Insn }[] = [];
     let at = first;
     for (;;) {
       const insn = insns.get(at);
       if (!insn) break;
-      body.push({ at, insn });
+      text.push({ at, insn });
       at += insn.bytes;
       if (!runsOn(insn) || leaders.has(at)) break;
     }
-    blocks.set(first, { at: first, insns: body, end: { kind: 'leave', at }, order: -1 });
+    blocks.set(first, { at: first, insns: text, end: { kind: 'leave', at }, order: -1 });
   }
   const edge = (at: number): Edge => {
     const block = blocks.get(at);
     return block && !(at !== start && isTail(at)) ? { block } : { exit: at };
   };
-  for (const block of blocks.values())
-    block.end = terminator(block, insns, switches, edge, at => code.inlineAt(at));
+  for (const block of blocks.values()) block.end = terminator(block, body, edge, at => code.inlineAt(at));
   return [...blocks.values()];
 }
 
@@ -402,8 +408,7 @@ function callTarget(block: Block): number | undefined {
 
 function terminator(
   block: Block,
-  insns: ReadonlyMap<number, Insn>,
-  switches: Body['switches'],
+  { switches, stops }: Body,
   edge: (at: number) => Edge,
   inlineAt: (at: number) => InlineCall | undefined,
 ): Terminator {
@@ -426,7 +431,8 @@ function terminator(
       return target === undefined ? { kind: 'callIndirect', behind: next, next: edge(next) } : call(target);
     }
     default:
-      return insns.has(next) ? { kind: 'fall', to: edge(next) } : { kind: 'leave', at: next };
+      // Behind the last instruction that the limits allow, the next region begins.
+      return stops.has(next) ? { kind: 'leave', at: next } : { kind: 'fall', to: edge(next) };
   }
 
   function call(target: number): Terminator {
