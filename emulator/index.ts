@@ -45,6 +45,7 @@ export {
   type TimelineOptions,
 } from './debug/timeline/timeline.ts';
 export { isKeptBy, type Trap, trapHandlers, trapOf } from './debug/timeline/traps.ts';
+export type { CodePage, JitProfile, PageProfile } from './engine/jit/policy/profile.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';
 export * from './isa/index.ts';

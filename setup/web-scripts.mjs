@@ -105,6 +105,20 @@ const NO_TALLY = {
   },
 };
 
+/** Profiles of earlier runs: the page has no cache of them. */
+const NO_PROFILE = {
+  name: 'no profile',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]jit[/\\]policy[/\\]profile\.ts$/ }, () => ({
+      contents: `export class ProfiledCode {
+          hint() { return false; }
+          reached() { return () => false; }
+          compiled() {}
+        }`,
+    }));
+  },
+};
+
 /**
  * Records in batches: the page's listener is not passive, so the device gets each record. The
  * recorder asks for a ring before that listener takes its place; this one gives all to the device.
@@ -195,6 +209,7 @@ async function bundled(entry, format = 'iife', plugins = []) {
       NO_EXTENSION_WORDS,
       NO_DESCRIPTIONS,
       NO_TALLY,
+      NO_PROFILE,
       NO_RING,
       NO_FOLDING,
       NO_RULES,

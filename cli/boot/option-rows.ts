@@ -309,6 +309,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
     (o, v) => void (o.record = v),
   ),
   flag('thin', 'with --record: hashes in place of the images', o => void (o.thin = true)),
+  flag('cold', 'compile as in a first run, without a profile of earlier ones', o => void (o.cold = true)),
   flag('interactive', 'deliver piped input as it comes, as at a terminal', o => void (o.interactive = true)),
   flag('exact', 'count every instruction that ran', o => void (o.exact = true)),
   works(

@@ -38,6 +38,8 @@ export interface QemuOptions {
   loadvm?: string;
   /** Deliver piped input as it comes. */
   interactive?: boolean;
+  /** Without the profile of earlier runs. */
+  cold?: boolean;
   gdb?: GdbOptions;
   noReboot: boolean;
   /** The serial port is connected to nothing. */

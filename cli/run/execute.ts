@@ -194,6 +194,7 @@ export async function execute(
     console,
     input: true,
     isInteractive: choice.interactive,
+    isCold: outputs.cold === true,
     maxInput: record === undefined ? undefined : INPUT_MAX,
     endOfInput: 'break',
     endsInOrder: wantsFacts || cover !== undefined,

@@ -13,6 +13,7 @@ import {
   type Snapshot,
 } from '../../emulator/index.ts';
 import type { Booted } from '../../host/booted.ts';
+import { KeptProfile } from '../../host/jit-profile.ts';
 import { END_OF_INPUT, Feed, type FeedOptions, type FeedState, NEW_FEED } from '../../run/feed.ts';
 import { HALTED, type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
@@ -74,6 +75,8 @@ export interface SessionOptions {
     readonly at: Moment;
     readonly reached: (machine: Machine, feed: FeedState | null) => void;
   };
+  /** Compile as in a first run, without the profile of earlier ones. */
+  readonly isCold?: boolean;
   /** Of the boot up to the guest's first access to fw_cfg; see host/booted.ts. */
   readonly boot?: {
     /** Goes on from behind it; undefined: boots, and gives the states before and behind it. */
@@ -128,6 +131,8 @@ class Session {
   readonly #options: SessionOptions;
   readonly #line: GuestConsole;
   readonly #machine: Machine;
+  /** Of earlier runs under this kernel; see host/jit-profile.ts. */
+  readonly #profile: KeptProfile | undefined;
   /** A debugger may repeat what was printed. */
   readonly #once = new Once(byte => this.#line.put(byte));
   #live: LiveInput | undefined;
@@ -150,8 +155,12 @@ class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#line = options.console;
+    const { kernel, tuning, engine = 'jit' } = options.machine;
+    const isProfiled = !options.isCold && !tuning && engine === 'jit';
+    this.#profile = kernel && isProfiled ? new KeptProfile(kernel.bytes) : undefined;
     this.#machine = createMachine({
       ...options.machine,
+      ...(this.#profile && { tuning: { profile: this.#profile } }),
       onConsole: options.gdb ? byte => this.#once.put(byte) : byte => this.#print(byte),
       onDeviceLog: line => {
         if (!this.#gdb?.isBehind) this.#line.note(line);
@@ -240,6 +249,7 @@ class Session {
       await this.#line.settle();
       await this.#watchdog.stop();
     }
+    this.#profile?.keep();
     const wallSeconds = this.#elapsedMs() / 1e3;
     const signalStatus = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;

@@ -110,6 +110,7 @@ export function register(program: Command): void {
         '  --record FILE [--thin]         write a capsule, for kcovbox replay; thin: without the images\n' +
         '  -savevm FILE [--snapshot-at N|first-instruction]   -loadvm FILE   a snapshot; going on from it\n' +
         '  --interactive                  deliver piped input as it comes, for a co-process\n' +
+        '  --cold                         compile as in a first run, without the profile of earlier ones\n' +
         '  --exact --cover FILE -k ELF    which source lines of an image ran, by retired instructions\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
         '    -drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
@@ -144,6 +145,7 @@ export function register(program: Command): void {
         console,
         input: !options.isSilent,
         isInteractive: options.interactive === true,
+        isCold: options.cold === true,
         isBusyGuest: true,
         maxInput: options.record === undefined ? undefined : INPUT_MAX,
         noReboot: options.noReboot,

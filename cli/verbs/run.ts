@@ -241,7 +241,7 @@ export function register(program: Command): void {
         'or a number of instructions and exceptions since power-on',
       parseMoment,
     )
-    .option('--cold', 'boot even if the state after the boot is cached; the run is the same')
+    .option('--cold', 'run as for the first time: boot, and compile without the profile of earlier runs')
     .option('--from <file>', 'go on from a snapshot of this run instead of booting')
     .option('--thin', 'with --record: write hashes instead of the images, which stay in the cache');
   addOutputOptions(command)

@@ -56,7 +56,7 @@ test.each(tiers)(
     const loop = [e('jal', { rd: RA, imm: 8 }), e('jal', { rd: 0, imm: -4 })];
     const { flat, jit } = machine([...loop, ...body, e('jalr', { rd: 0, rs1: RA, imm: 0 })], unitsToPromote);
     const round = length + 3;
-    // Each of the three pieces is compiled at its second tick; arrivals by returns count a sixteenth.
+    // Each of the three pieces is compiled at its second tick.
     flat.run(4 * 2 * HEAT_EAGER.arrivalsPerTick * round);
     const [before, rounds] = [jit.units, 20];
     flat.run(rounds * round);

@@ -48,6 +48,8 @@ export interface CodeQuestions {
   inlineAt(va: bigint): InlineCall | undefined;
   /** Code that the interpreter has not decoded counts as not reached. */
   readonly onlyReached: boolean;
+  /** Except where a profile knows better: true for the half-words of RAM that it names. */
+  readonly wasReached: (va: bigint, place: number) => boolean;
 }
 
 export class GuestCode {
@@ -104,7 +106,7 @@ export class GuestCode {
     const tellsReached = questions.onlyReached && isDecoded(0);
     return {
       fetch: this.#fetcher(placeAt),
-      wasReached: at => !tellsReached || isDecoded(at),
+      wasReached: at => !tellsReached || isDecoded(at) || questions.wasReached(address(at), placeAt(at)),
       isEntry: at => questions.isEntry(address(at)),
       inlineAt: at => questions.inlineAt(address(at)),
       lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),

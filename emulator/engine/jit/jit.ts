@@ -30,6 +30,7 @@ import { type InlineCall, SCRATCH_BYTES } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
+import { type JitProfile, ProfiledCode } from './policy/profile.ts';
 import { SampleTimes } from './policy/samples.ts';
 import { discover, hasInlineCalls, type Region, type Tier } from './region/region.ts';
 
@@ -37,6 +38,8 @@ import { discover, hasInlineCalls, type Region, type Tier } from './region/regio
 export interface JitTuning {
   readonly heat?: Partial<HeatThresholds>;
   readonly cache?: Partial<CacheLimits>;
+  /** Of earlier runs. */
+  readonly profile?: JitProfile;
   /** Count the units spent in regions: `Jit.units`. Costs a few per cent. */
   readonly countUnits?: boolean;
   /** Milliseconds of the host, to measure the cost of compiling: `Jit.times`. */
@@ -78,6 +81,7 @@ export class Jit implements RegionHost {
   readonly #heat: HeatThresholds;
   readonly #limits: CacheLimits;
   readonly #retired: RetiredPlace | undefined;
+  readonly #profiled: ProfiledCode;
   readonly #jumps: JumpCacheMemory;
   readonly #slots: SlotTable;
   readonly #invalidations: InvalidationCounts;
@@ -106,6 +110,7 @@ export class Jit implements RegionHost {
     this.#samples = unitsToSample > 0 ? new SampleTimes(unitsToSample) : undefined;
     this.#limits = { ...CACHE_DEFAULT, ...options.cache };
     this.#retired = options.retired;
+    this.#profiled = new ProfiledCode(ram, options.profile);
     this.#clock = options.clock ?? (() => 0);
     this.arrivals = this.#heat.arrivalsPerTick;
     this.#warmUp = this.#heat.warmUpTicks;
@@ -322,7 +327,11 @@ export class Jit implements RegionHost {
       return entry;
     }
     const { heat } = entry;
-    if (++heat.ticks === this.#heat.ticksToMeasure) this.#measure(entry);
+    const isMeasured = ++heat.ticks === this.#heat.ticksToMeasure;
+    if (heat.due === Infinity) {
+      if (isMeasured) this.#measure(entry);
+      else if (this.#profiled.hint(va, place, heat, this.#heat)) this.#expect(entry);
+    }
     if (heat.ticks >= heat.due && !entry.isWaiting) {
       entry.isWaiting = true;
       this.#waiting.push(entry);
@@ -347,6 +356,16 @@ export class Jit implements RegionHost {
     const page = Math.floor(entry.place / 2048);
     const backoff = 2 ** this.#invalidations.of(page, this.#engine.now);
     heat.due = size === 0 ? Infinity : (ticksToMeasure + perInsn * size) * backoff;
+  }
+
+  /**
+   * An entry point that waits without being measured: it has its page, so that a batch of another
+   * address space never reads other code at its address.
+   */
+  #expect(entry: EntryPoint): void {
+    entry.heat.recycled = this.#engine.pages.recycled;
+    const ppn = this.#code.firstPage + Math.floor(entry.place / 2048);
+    entry.pages = [{ va: entry.va & ~0xfffn, ppn }];
   }
 
   #compileBatch(current: EntryPoint): void {
@@ -385,6 +404,7 @@ export class Jit implements RegionHost {
     for (const entry of regions.keys()) this.#cache.supersede(entry);
     if (regions.size === 0) return;
     this.#cache.install(this.#compiler.compile(regions));
+    this.#profiled.compiled(regions.keys(), this.#engine.pages);
     for (const [entry, { tier }] of regions) if (tier === 'hot') this.#findPartial(entry);
   }
 
@@ -407,6 +427,7 @@ export class Jit implements RegionHost {
       },
       inlineAt: va => this.#inline.at(va, this.#code),
       onlyReached: this.#heat.onlyReached && entry.heat.recycled === this.#engine.pages.recycled,
+      wasReached: this.#profiled.reached(),
     });
     const region = discover(entry.va, code, tier);
     const page = entry.va & ~0xfffn;

@@ -28,6 +28,8 @@ export interface HeatThresholds {
   readonly hotTicksPerInsn: number;
   /** Further ticks after which it is compiled although its batch is not full. */
   readonly ticksToFillBatch: number;
+  /** The same of entry points that a profile says are hot. */
+  readonly ticksToFillHinted: number;
   /** Entry points that make a batch. A batch is one WebAssembly module. */
   readonly batchEntries: number;
   /**
@@ -65,6 +67,7 @@ export const HEAT_DEFAULT: HeatThresholds = {
   ticksPerInsnWithCalls: 0.5,
   hotTicksPerInsn: 1,
   ticksToFillBatch: 30,
+  ticksToFillHinted: 10,
   batchEntries: 12,
   warmUpTicks: 1500,
   unitsToPromote: 500_000,
@@ -112,6 +115,9 @@ export const HEAT_REPEATED: HeatThresholds = {
 /** The same as HEAT_EAGER, with warm regions only. */
 export const HEAT_EAGER_WARM: HeatThresholds = { ...HEAT_EAGER, unitsToPromote: Infinity };
 
+/** After so many hints, code that is patched again and again has to become hot by itself. */
+export const MOST_HINTS = 5;
+
 /** The counters of one entry point. */
 export interface Heat {
   /** Its hotness counter: ticks since it was first reached or last invalidated. */
@@ -122,6 +128,8 @@ export interface Heat {
   size: number;
   /** Units of virtual time sampled in its warm region. */
   units: number;
+  /** Times that a profile has said that it is hot. */
+  hints: number;
   /** `DecodedPages.recycled` when it was measured: since then, records tell what was reached. */
   recycled: number;
 }
@@ -131,6 +139,7 @@ export const coldHeat = (): Heat => ({
   due: Infinity,
   size: 0,
   units: 0,
+  hints: 0,
   recycled: 0,
 });
 

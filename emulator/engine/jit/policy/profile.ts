@@ -1,0 +1,93 @@
+// Profiles: the code that was hot in earlier runs. A profile says when code is compiled, and which
+// of its paths; it never changes what the code does. So one that is wrong or damaged costs time and
+// nothing else.
+
+import type { Ram } from '../../../bus/ram.ts';
+import type { DecodedPages } from '../../interp/decoded-pages.ts';
+import type { EntryPoint } from '../cache/entry-points.ts';
+import { type Heat, type HeatThresholds, MOST_HINTS } from './heat.ts';
+
+/** Of one page of code: a bit for each half-word. */
+export interface PageProfile {
+  /** An entry point was compiled there. */
+  readonly hot: Uint8Array;
+  /** Control has been there. */
+  readonly reached: Uint8Array;
+}
+
+/** A page that a region was compiled from. */
+export interface CodePage {
+  readonly va: bigint;
+  /** As they are in RAM, also later. */
+  readonly contents: Int32Array;
+  /** Whether control has been at an offset, as far as the interpreter knows now. */
+  wasReached(offset: number): boolean;
+}
+
+/** The profile of earlier runs; this one is added to it. */
+export interface JitProfile {
+  /** The facts about a page with these contents at this virtual address, if there are any. */
+  pageAt(va: bigint, contents: Int32Array): PageProfile | undefined;
+  /** An entry point was compiled. */
+  compiled(va: bigint, pages: readonly CodePage[]): void;
+}
+
+const HALF_WORDS = 2048;
+const hasBit = (bits: Uint8Array | undefined, i: number): boolean =>
+  bits !== undefined && ((bits[i >> 3]! >> (i & 7)) & 1) === 1;
+
+/** The words of a page, counted from the start of RAM. */
+const contentsOf = ({ memory, hostBase }: Ram, page: number): Int32Array =>
+  new Int32Array(memory.buffer, hostBase + page * 4096, 1024);
+
+/** A profile, asked about code in RAM. Places are numbers of half-words of RAM. */
+export class ProfiledCode {
+  readonly #profile: JitProfile | undefined;
+  readonly #ram: Ram;
+
+  constructor(ram: Ram, profile: JitProfile | undefined) {
+    this.#ram = ram;
+    this.#profile = profile;
+  }
+
+  /**
+   * Makes an entry point that was hot due, at a few of its first ticks: code may be patched in
+   * between. It then waits for a batch for `ticksToFillHinted` ticks. True if it was.
+   */
+  hint(va: bigint, place: number, heat: Heat, thresholds: HeatThresholds): boolean {
+    const { ticks, hints } = heat;
+    const { ticksToMeasure, ticksToFillBatch, ticksToFillHinted } = thresholds;
+    const asks = ticks < ticksToMeasure && (ticks & (ticks - 1)) === 0 && hints < MOST_HINTS;
+    if (!asks || !hasBit(this.#pageOf(va, place)?.hot, place % HALF_WORDS)) return false;
+    heat.hints++;
+    heat.due = ticks + ticksToFillHinted - ticksToFillBatch;
+    return true;
+  }
+
+  /** Whether control has been at a place, for one discovery: each page is looked up once. */
+  reached(): (va: bigint, place: number) => boolean {
+    const pages = new Map<number, PageProfile | undefined>();
+    return (va, place) => {
+      if (!this.#profile || place < 0) return false;
+      const page = Math.floor(place / HALF_WORDS);
+      if (!pages.has(page)) pages.set(page, this.#pageOf(va, place));
+      return hasBit(pages.get(page)?.reached, place % HALF_WORDS);
+    };
+  }
+
+  compiled(entries: Iterable<EntryPoint>, decoded: DecodedPages): void {
+    if (!this.#profile) return;
+    for (const { va, pages } of entries)
+      this.#profile.compiled(
+        va,
+        pages.map(({ va, ppn }) => {
+          const page = ppn - this.#ram.base / 4096;
+          return { va, contents: contentsOf(this.#ram, page), wasReached: at => decoded.isDecoded(page, at) };
+        }),
+      );
+  }
+
+  #pageOf(va: bigint, place: number): PageProfile | undefined {
+    return this.#profile?.pageAt(va & ~0xfffn, contentsOf(this.#ram, Math.floor(place / HALF_WORDS)));
+  }
+}
