@@ -6,6 +6,7 @@ import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
 import * as L from '../../../emulator/hart/layout.ts';
 import { kcovInlineCalls } from '../../../emulator/machine/kcov-inline/index.ts';
 import { type EngineFactory, Flat, RAM_BASE } from '../flat.ts';
+import { drawProfile } from '../profiles.ts';
 import { Random } from '../random.ts';
 import { addKcov, NO_TRACING, type Records } from '../shapes/hooks.ts';
 import { crashOf, difference, enterMapping, interpreted, RAM_BYTES, stateOf } from '../shapes/program.ts';
@@ -21,10 +22,12 @@ export interface Policy {
   /** 0: only hot regions; Infinity: only warm ones. */
   readonly unitsToPromote: number;
   readonly onlyReached: boolean;
+  /** The seed of a profile of earlier runs, which does not fit. */
+  readonly profile?: number;
 }
 
 /** Small caches, so that modules are parked, revived and dropped all the time. */
-export const drawPolicy = (random: Random): Policy => ({
+export const drawPolicy = (random: Random, isProfiled = false): Policy => ({
   slots: random.pick([1, 2, 3, 4, 6, 8, 16, 64, 4095, 4095]),
   batch: random.pick([1, 1, 2, 4, 6]),
   arrivals: random.pick([1, 2, 5]),
@@ -32,11 +35,12 @@ export const drawPolicy = (random: Random): Policy => ({
   decodedPages: random.oneIn(5) ? 3 : 32,
   unitsToPromote: random.pick([0, 0, 1, Infinity]),
   onlyReached: random.oneIn(2),
+  ...(isProfiled && { profile: random.u32() }),
 });
 
 const compiledBy =
   (
-    { slots, batch, arrivals, wasmBytes, unitsToPromote, onlyReached }: Policy,
+    { slots, batch, arrivals, wasmBytes, unitsToPromote, onlyReached, profile }: Policy,
     made: (jit: Jit) => void,
   ): EngineFactory =>
   (ram, harts, area) => {
@@ -48,9 +52,12 @@ const compiledBy =
       forgiveUnits: 2000,
       unitsToPromote,
       onlyReached,
+      ...(profile !== undefined && { ticksToMeasure: 20, ticksToFillHinted: batch > 1 ? 2 : 0 }),
     };
     const cache = { slots, ...(wasmBytes !== undefined && { wasmBytes }) };
-    const jit = new Jit(ram, { heat, cache, base: area.base + InterpEngine.areaBytes(area.pages) });
+    const base = area.base + InterpEngine.areaBytes(area.pages);
+    const said = profile === undefined ? {} : { profile: drawProfile(profile) };
+    const jit = new Jit(ram, { heat, cache, ...said, base });
     const engine = new InterpEngine(ram, harts, area, { jit });
     jit.attach(engine);
     made(jit);
@@ -169,12 +176,17 @@ export interface SearchResult {
 }
 
 /** Runs up to so many programs, each with a policy of its own, until one differs. */
-export function searchGraphs(seed: number, programs: number, shrinks = true): SearchResult {
+export function searchGraphs(
+  seed: number,
+  programs: number,
+  shrinks = true,
+  isProfiled = false,
+): SearchResult {
   const random = new Random(seed);
   const sums = { instructions: 0, inlined: 0, regions: 0, revived: 0, evicted: 0 };
   for (let done = 0; done < programs; done++) {
     const graph = drawGraph(random);
-    const policy = drawPolicy(random);
+    const policy = drawPolicy(random, isProfiled);
     const { how, instructions, inlined, stats } = compareGraph(graph, policy);
     sums.instructions += instructions;
     sums.inlined += inlined;

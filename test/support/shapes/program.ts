@@ -2,7 +2,7 @@
 
 import { StateHash } from '../../../emulator/base/state-hash.ts';
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
-import { Jit } from '../../../emulator/engine/jit/jit.ts';
+import { Jit, type JitTuning } from '../../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER, HEAT_EAGER_WARM } from '../../../emulator/engine/jit/policy/heat.ts';
 import type { Tier } from '../../../emulator/engine/jit/region/region.ts';
 import * as L from '../../../emulator/hart/layout.ts';
@@ -138,10 +138,11 @@ export const interpreted: EngineFactory = (ram, harts, area) => new InterpEngine
 
 /** The JIT with the probe inlined; hooks are, once the device has announced them. */
 const compiledWith =
-  (probe: number, tier: Tier, made: (jit: Jit) => void): EngineFactory =>
+  (probe: number, tier: Tier, tuning: JitTuning, made: (jit: Jit) => void): EngineFactory =>
   (ram, harts, area) => {
-    const heat = tier === 'hot' ? HEAT_EAGER : HEAT_EAGER_WARM;
-    const regions = new Jit(ram, { heat, base: area.base + InterpEngine.areaBytes(area.pages) });
+    const heat = { ...(tier === 'hot' ? HEAT_EAGER : HEAT_EAGER_WARM), ...tuning.heat };
+    const base = area.base + InterpEngine.areaBytes(area.pages);
+    const regions = new Jit(ram, { ...tuning, heat, base });
     const engine = new InterpEngine(ram, harts, area, { jit: regions });
     regions.attach(engine);
     regions.setInlineCalls('probe', [probeCall(probe)]);
@@ -175,11 +176,16 @@ export function enterMapping(flat: Flat, mapping: Mapping | 'user'): void {
 }
 
 /** Prepares a machine, with the interpreter or with the JIT. */
-function machineOf(program: ShapeProgram, mapping: Mapping, tier: Tier | undefined): Prepared {
+function machineOf(
+  program: ShapeProgram,
+  mapping: Mapping,
+  tier: Tier | undefined,
+  tuning: JitTuning = {},
+): Prepared {
   const code = assembleProgram(program);
   let jit: Jit | undefined;
   const flat = new Flat({
-    engine: tier ? compiledWith(code.probe, tier, made => (jit = made)) : interpreted,
+    engine: tier ? compiledWith(code.probe, tier, tuning, made => (jit = made)) : interpreted,
     ramBytes: RAM_BYTES,
     pages: 32,
   });
@@ -237,9 +243,10 @@ export function compareEngines(
   mapping: Mapping,
   tier: Tier,
   pieces: readonly number[],
+  tuning: JitTuning = {},
 ): Comparison {
   const interpreter = machineOf(program, mapping, undefined);
-  const compiled = machineOf(program, mapping, tier);
+  const compiled = machineOf(program, mapping, tier, tuning);
   const { end } = interpreter.code;
   const hasEnded = (): boolean => Number(interpreter.flat.pc) === end;
   let instructions = 0;
