@@ -271,7 +271,9 @@ export class SlowAccess {
    * bit V.
    */
   #isValidPte(at: number, bytes: number): boolean {
-    return ((this.#bytes.getUint8(at & ~7) | this.#bytes.getUint8((at + bytes - 1) & ~7)) & PTE_V) !== 0;
+    // Not `at & ~7`, which is negative above 2 GiB.
+    const [first, last] = [at - (at & 7), at + bytes - 1];
+    return ((this.#bytes.getUint8(first) | this.#bytes.getUint8(last - (last & 7))) & PTE_V) !== 0;
   }
 }
 

@@ -191,6 +191,6 @@ export class GuestCode {
     }
     const at = TLB_READ + dataView * TLB_BYTES + Number((va >> 8n) & BigInt(TLB_MASK));
     if (this.#view.getBigUint64(at, true) !== (va & ~0xfffn)) return undefined;
-    return (this.#i32[(at + 8) >> 2]! + Number(BigInt.asIntN(32, va))) | 0;
+    return (this.#i32[(at + 8) >> 2]! + Number(BigInt.asIntN(32, va))) >>> 0;
   }
 }
