@@ -112,7 +112,7 @@ const NO_PROFILE = {
     build.onLoad({ filter: /[/\\]jit[/\\]policy[/\\]profile\.ts$/ }, () => ({
       contents: `export class ProfiledCode {
           hint() { return false; }
-          reached() { return () => false; }
+          reached() {}
           compiled() {}
         }`,
     }));

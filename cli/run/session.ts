@@ -247,9 +247,9 @@ class Session {
       this.#gdb?.close();
       this.#line.close();
       await this.#line.settle();
+      this.#profile?.keep();
       await this.#watchdog.stop();
     }
-    this.#profile?.keep();
     const wallSeconds = this.#elapsedMs() / 1e3;
     const signalStatus = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;

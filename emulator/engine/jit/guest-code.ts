@@ -49,7 +49,7 @@ export interface CodeQuestions {
   /** Code that the interpreter has not decoded counts as not reached. */
   readonly onlyReached: boolean;
   /** Except where a profile knows better: true for the half-words of RAM that it names. */
-  readonly wasReached: (va: bigint, place: number) => boolean;
+  readonly wasReached: ((va: bigint, place: number) => boolean) | undefined;
 }
 
 export class GuestCode {
@@ -106,7 +106,8 @@ export class GuestCode {
     const tellsReached = questions.onlyReached && isDecoded(0);
     return {
       fetch: this.#fetcher(placeAt),
-      wasReached: at => !tellsReached || isDecoded(at) || questions.wasReached(address(at), placeAt(at)),
+      wasReached: at =>
+        !tellsReached || isDecoded(at) || questions.wasReached?.(address(at), placeAt(at)) === true,
       isEntry: at => questions.isEntry(address(at)),
       inlineAt: at => questions.inlineAt(address(at)),
       lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),

@@ -65,10 +65,11 @@ export class ProfiledCode {
   }
 
   /** Whether control has been at a place, for one discovery: each page is looked up once. */
-  reached(): (va: bigint, place: number) => boolean {
+  reached(): ((va: bigint, place: number) => boolean) | undefined {
+    if (!this.#profile) return undefined;
     const pages = new Map<number, PageProfile | undefined>();
     return (va, place) => {
-      if (!this.#profile || place < 0) return false;
+      if (place < 0) return false;
       const page = Math.floor(place / HALF_WORDS);
       if (!pages.has(page)) pages.set(page, this.#pageOf(va, place));
       return hasBit(pages.get(page)?.reached, place % HALF_WORDS);
