@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { geometricMean, type Report, type Row } from '../../bench/bench.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
-import { WORKLOADS, workloadOf } from '../../bench/workloads.ts';
+import { systems, WORKLOADS, workloadOf } from '../../bench/workloads.ts';
 
 const row = (name: string, seconds: Record<string, number>): Row => ({
   workload: WORKLOADS.find(w => w.name === name)!,
@@ -28,6 +28,16 @@ describe('a report', () => {
     expect(line(table, '| integer mix')).toContain('1.50 (missed)');
     expect(line(table, '| sieve')).toContain('| 4.00 |');
     expect(line(table, '| SHA-256')).toContain('| 0.50 |');
+  });
+
+  test('has the ratio of a second run beside that of the first', () => {
+    const rows = ['ash', 'awk'].map(name => ({
+      ...row('mix', { 'kcovbox jit': 4, 'kcovbox jit again': 2, qemu: 2 }),
+      workload: systems(1).find(w => w.name === name)!,
+    }));
+    const table = reportTable(report(...rows));
+    expect(line(table, '| workload')).toContain('| x qemu | again x qemu |');
+    expect(line(table, '| geometric mean')).toContain('| 0.50 (missed) | 1.00 (missed) |');
   });
 
   test('gives recording as a multiple of the elided calls, apart from the other rows', () => {

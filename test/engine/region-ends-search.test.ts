@@ -15,7 +15,7 @@ import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { Assembly, Place } from '../support/shapes/assembly.ts';
 
 const SEED = seedFromEnvironment(0xe0d5);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(4));
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(12));
 
 const RAM = 0x8000_0000;
 /** Tables: the root, of 1 GiB; of 2 MiB; of pages. */

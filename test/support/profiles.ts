@@ -40,5 +40,6 @@ export function drawProfile(seed: number): JitProfile {
       if (!known.has(key)) known.set(key, draw());
       return known.get(key);
     },
+    compiled: () => {},
   };
 }
