@@ -108,10 +108,8 @@ export class KeptProfile implements JitProfile {
   }
 
   pageAt(va: bigint, contents: Int32Array): PageProfile | undefined {
-    const pages = this.#pages.get(vpnOf(va));
-    if (!pages) return undefined;
-    const hash = hashOf(contents);
-    return pages.find(page => page.hash === hash);
+    const vpn = vpnOf(va);
+    return this.#pages.has(vpn) ? this.#known(vpn, hashOf(contents)) : undefined;
   }
 
   get #pages(): Map<number, KnownPage[]> {
