@@ -94,17 +94,23 @@ function recordOf({ vpn, hash, age, hot, reached }: KnownPage): Buffer {
 
 /** The profile of a kernel. Its file is read when the JIT first asks; a short run never does. */
 export class KeptProfile implements JitProfile {
-  readonly #path: string | undefined;
+  readonly #kernel: Uint8Array;
   #read: Map<number, KnownPage[]> | undefined;
   /** Of this run, by vpn and hash. */
   readonly #found = new Map<string, FoundPage>();
 
   /** `kernel`: the image. Without a cache the profile is empty. */
   constructor(kernel: Uint8Array) {
-    const name = `profile-${hashOf(kernel, SAMPLED).toString(16).padStart(8, '0')}`;
+    this.#kernel = kernel;
+  }
+
+  get #path(): string | undefined {
+    const name = `profile-${hashOf(this.#kernel, SAMPLED).toString(16).padStart(8, '0')}`;
     try {
-      this.#path = join(cacheDir(), 'profile', name);
-    } catch {}
+      return join(cacheDir(), 'profile', name);
+    } catch {
+      return undefined; // there is no cache
+    }
   }
 
   pageAt(va: bigint, contents: Int32Array): PageProfile | undefined {
@@ -115,7 +121,8 @@ export class KeptProfile implements JitProfile {
   get #pages(): Map<number, KnownPage[]> {
     if (this.#read) return this.#read;
     this.#read = new Map();
-    for (const page of this.#path === undefined ? [] : read(this.#path)) {
+    const path = this.#path;
+    for (const page of path === undefined ? [] : read(path)) {
       const pages = this.#read.get(page.vpn);
       if (pages) pages.push(page);
       else this.#read.set(page.vpn, [page]);
@@ -149,13 +156,13 @@ export class KeptProfile implements JitProfile {
 
   /** Writes the file, if much of what this run has compiled was not known. */
   keep(): void {
-    if (this.#path === undefined) return;
     let news = 0;
     for (const { vpn, hash, hot } of this.#found.values()) {
       const known = this.#known(vpn, hash);
       for (const [i, byte] of hot.entries()) news += bitsOf(byte & ~(known?.hot[i] ?? 0));
     }
-    if (news < NEWS) return;
+    const path = news < NEWS ? undefined : this.#path;
+    if (path === undefined) return;
     const found = [...this.#found.values()].map(({ page, vpn, hash, hot, reached }): KnownPage => {
       if (hashOf(page.contents) === hash) addReached(reached, page); // it is still there
       const known = this.#known(vpn, hash);
@@ -166,8 +173,8 @@ export class KeptProfile implements JitProfile {
     const all = [...found, ...others.map(page => ({ ...page, age: Math.min(page.age + 1, AGE_MAX) }))];
     all.sort((a, b) => a.age - b.age);
     try {
-      writeWhole(this.#path, Buffer.concat([Buffer.from(HEAD), ...all.slice(0, PAGES_MAX).map(recordOf)]));
-      keepNewest(dirname(this.#path), /^profile-[0-9a-f]{8}$/, KEPT);
+      writeWhole(path, Buffer.concat([Buffer.from(HEAD), ...all.slice(0, PAGES_MAX).map(recordOf)]));
+      keepNewest(dirname(path), /^profile-[0-9a-f]{8}$/, KEPT);
     } catch {} // the next run learns it again
   }
 
