@@ -3,11 +3,10 @@
 // time would include other load.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KcovboxError } from '../emulator/index.ts';
-import { packageRoot, which } from '../toolchain/index.ts';
+import { makeTemporaryFolder, packageRoot, which } from '../toolchain/index.ts';
 import { benchDir, buildGuest, buildNative, buildWasm } from './build.ts';
 import { missingGuest, systemGuest } from './system/guest.ts';
 import { isBoot } from './system/phases.ts';
@@ -42,11 +41,7 @@ function again(): BenchEngine {
   let cache: string | undefined;
   const trained = new Set<string>();
   const env = (): NodeJS.ProcessEnv => {
-    if (cache === undefined) {
-      const own = mkdtempSync(join(tmpdir(), 'kcovbox-bench-'));
-      cache = own;
-      process.once('exit', () => rmSync(own, { recursive: true, force: true }));
-    }
+    cache ??= makeTemporaryFolder('kcovbox-bench-');
     return { ...process.env, KCOVBOX_CACHE: cache };
   };
   return {
@@ -55,14 +50,21 @@ function again(): BenchEngine {
     command: async w => {
       const command = await boot(w, '--engine', 'jit');
       const key = command.join(' ');
-      // The guest ends by itself behind its marks.
-      if (!trained.has(key))
-        await once(spawn(command[0]!, command.slice(1), { stdio: 'ignore', env: env() }), 'close');
+      if (!trained.has(key)) await train(command, env());
       trained.add(key);
       return command;
     },
     env,
   };
+}
+
+/** Runs a guest, which ends by itself behind its marks. */
+async function train([command, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(command!, args, { stdio: 'ignore', env });
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill); // an interrupted benchmark leaves no engine running
+  await once(child, 'close');
+  process.off('exit', kill);
 }
 
 /** The guest in QEMU's options, which both emulators take. */
