@@ -3,10 +3,10 @@
 //
 // A file is what writeAnalysis makes, then a hash in hexadecimal: of the version of the analysing
 // code, the hash of the image, and the former. It is read whole; a file of anything else is none.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Elf, Program, readAnalysis, writeAnalysis } from '../coverage/index.ts';
 import { cacheDir, keepNewest, markUsed, sha256, sha256OfParts, writeWhole } from '../toolchain/index.ts';
+import { readIfThere } from './input.ts';
 
 /** Hash of the analysing sources, from the bundler; there is none in tests of modules. */
 declare const KCOVBOX_ANALYSIS: string;
@@ -21,7 +21,8 @@ const HASH_CHARS = 64;
 /** Undefined where it is not there, or damaged. */
 function find(path: string, elf: Elf, key: readonly string[]): Program | undefined {
   try {
-    const file = readFileSync(path);
+    const file = readIfThere(path);
+    if (!file) return undefined;
     const end = file.length - HASH_CHARS;
     const body = file.subarray(0, end);
     if (sha256OfParts(...key, body) !== file.toString('latin1', end)) return undefined;

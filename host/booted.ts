@@ -7,13 +7,14 @@
 // A file is one line, then the contents twice: comparing them costs less than loading something
 // that could hash. The contents are a line of JSON, then the pages of RAM that differ from those at
 // power-on. Files travel in the package (dist/prebuilt/booted/), and are kept in the cache.
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isaString, type Machine, type Snapshot } from '../emulator/index.ts';
 import { canonicalJson } from '../run/canonical.ts';
 import { WINDOW } from '../run/feed.ts';
 import { cacheDir, keepNewest, markUsed, nameOfKey, packageRoot, writeWhole } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
+import { readIfThere } from './input.ts';
 import type { MachineChoice } from './machine.ts';
 
 /** Hash of the emulator's sources, from the bundler; there is none in tests of modules. */
@@ -103,12 +104,8 @@ function parse(bytes: Buffer, key: string): Booted | undefined {
 export function findBooted(key: string, warn: (line: string) => void): Booted | undefined {
   for (const folder of [packaged(), kept()]) {
     const path = join(folder, nameOf(key));
-    let file: Buffer;
-    try {
-      file = readFileSync(path);
-    } catch {
-      continue;
-    }
+    const file = readIfThere(path);
+    if (!file) continue;
     try {
       const whole = contents(file);
       const booted = whole && parse(whole, key);

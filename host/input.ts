@@ -77,15 +77,18 @@ export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Arra
 /** More than any file of source text has; a larger one is not shown. */
 const SOURCE_MAX = 64 * MIB;
 
-/** A file of source text; undefined where there is none, or something that can be none. */
-export function readSource(path: string): Buffer | undefined {
+/** A regular file of at most `max` bytes; undefined where there is none. */
+export function readIfThere(path: string, max = FILE_MAX): Buffer | undefined {
   try {
-    return open(path, 'source', (fd, { size }) => readWhole(fd, size, `source ${path}`, SOURCE_MAX));
+    return open(path, 'file', (fd, { size }) => readWhole(fd, size, path, max));
   } catch (error) {
     if (error instanceof KcovboxError) return undefined;
     throw error;
   }
 }
+
+/** A file of source text; undefined where there is none, or something that can be none. */
+export const readSource = (path: string): Buffer | undefined => readIfThere(path, SOURCE_MAX);
 
 /**
  * The text in the bytes of a file. Errors: for bytes that are not UTF-8, which a decoder would

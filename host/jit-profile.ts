@@ -6,10 +6,10 @@
 // (f64), the hash of its contents (u32), its age (u32), and for each half-word a bit that is set if
 // it was an entry point, then one that is set if it was reached. Whatever a file holds, it says
 // only what to compile early.
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CodePage, JitProfile, PageProfile } from '../emulator/index.ts';
+import { type CodePage, type JitProfile, type PageProfile, popcount } from '../emulator/index.ts';
 import { cacheDir, keepNewest, markUsed, writeWhole } from '../toolchain/index.ts';
+import { readIfThere } from './input.ts';
 
 const HEAD = 'kcovbox profile 1\n';
 const PAGE_HALF_WORDS = 2048;
@@ -52,23 +52,10 @@ const vpnOf = (va: bigint): number => Number(BigInt.asUintN(64, va) >> 12n);
 const keyOf = ({ vpn, hash }: Pick<KnownPage, 'vpn' | 'hash'>): string => `${vpn} ${hash}`;
 const union = (a: Uint8Array, b: Uint8Array): Uint8Array => a.map((byte, i) => byte | b[i]!);
 
-function bitsOf(byte: number): number {
-  let count = 0;
-  for (let rest = byte; rest !== 0; rest &= rest - 1) count++;
-  return count;
-}
-
 /** The pages of a file; none of anything else. */
 function read(path: string): KnownPage[] {
-  let file: Buffer;
-  try {
-    // Reading a pipe would wait for its writer, and a device may have no end.
-    const status = statSync(path);
-    if (!status.isFile() || status.size > HEAD.length + PAGES_MAX * RECORD) return [];
-    file = readFileSync(path);
-  } catch {
-    return [];
-  }
+  const file = readIfThere(path, HEAD.length + PAGES_MAX * RECORD);
+  if (!file) return [];
   const count = (file.length - HEAD.length) / RECORD;
   if (!Number.isInteger(count) || file.toString('latin1', 0, HEAD.length) !== HEAD) return [];
   markUsed(path);
@@ -159,7 +146,7 @@ export class KeptProfile implements JitProfile {
     let news = 0;
     for (const { vpn, hash, hot } of this.#found.values()) {
       const known = this.#known(vpn, hash);
-      for (const [i, byte] of hot.entries()) news += bitsOf(byte & ~(known?.hot[i] ?? 0));
+      for (const [i, byte] of hot.entries()) news += popcount(byte & ~(known?.hot[i] ?? 0));
     }
     const path = news < NEWS ? undefined : this.#path;
     if (path === undefined) return;

@@ -1,21 +1,14 @@
 // `run` goes on from a kept state behind the boot. The result must be that of a run that boots, in
 // every byte: with any program, arguments, environment, input, options and engine.
 // booted.slow.test.ts has more of them. KCOVBOX_SEED, KCOVBOX_RUNS.
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cacheDir, DIALECTS, findTool, hasGlibc, objectDir } from '../../toolchain/index.ts';
+import { DIALECTS, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { kcovbox } from '../support/command.ts';
+import { useOwnCache } from '../support/own-cache.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
@@ -56,14 +49,7 @@ const OWN = ['-m', '64M'];
 const kept = (): string[] => readdirSync(cache()).filter(name => name.startsWith('booted-'));
 
 beforeAll(() => {
-  // A folder of states of its own, with the kernels and objects that are there.
-  const own = { kernel: join(cacheDir(), 'kernel'), objects: objectDir() };
-  mkdirSync(at('cache'));
-  for (const [name, folder] of Object.entries(own)) {
-    mkdirSync(folder, { recursive: true });
-    symlinkSync(folder, join(at('cache'), name));
-  }
-  process.env['KCOVBOX_CACHE'] = at('cache');
+  useOwnCache(at('cache'));
   writeFileSync(at('words.c'), SOURCE);
   writeFileSync(at('five.c'), 'int main(void) { return 5; }\n');
   for (const name of ['words', 'five'])
@@ -132,6 +118,10 @@ describe.skipIf(!ready)('behind the boot', () => {
       expect(stderr, what).toMatch(/^kcovbox: the saved boot .*is damaged.*; it is made again\n$/);
       expect(readFileSync(join(cache(), name)).equals(good), what).toBe(true);
     }
+    // Reading a pipe would wait for its writer.
+    rmSync(join(cache(), name));
+    execFileSync('mkfifo', [join(cache(), name)]);
+    expect(run([...OWN, '--result', '-', at('five')])).toEqual(wanted);
     // A whole file that is about something else.
     writeFileSync(join(cache(), name), 'kcovbox booted 1\n{}\n{}\n');
     expect(run([...OWN, '--result', '-', at('five')])).toEqual(wanted);
