@@ -1,19 +1,12 @@
 // `run` and `boot` keep a profile of what was hot. It makes later runs faster, and no byte of their
 // results depends on it, whatever its file holds. KCOVBOX_SEED.
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cacheDir, findTool, hasGlibc, objectDir } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { kcovbox } from '../support/command.ts';
+import { useOwnCache } from '../support/own-cache.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
@@ -23,7 +16,10 @@ const SEED = seedFromEnvironment(0x9201f);
 const DAMAGES = 6;
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-profile-'));
 const at = (name: string): string => join(dir, name);
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => {
+  delete process.env['KCOVBOX_CACHE'];
+  rmSync(dir, { recursive: true, force: true });
+});
 
 /** Functions that call each other for some ten million instructions. */
 const SOURCE = `#include <stdio.h>
@@ -63,14 +59,7 @@ const files = (): string[] => {
 const path = (): string => join(folder(), files()[0]!);
 
 beforeAll(() => {
-  // A cache without profiles, with the kernels and objects that are there.
-  const own = { kernel: join(cacheDir(), 'kernel'), objects: objectDir() };
-  mkdirSync(at('cache'));
-  for (const [name, source] of Object.entries(own)) {
-    mkdirSync(source, { recursive: true });
-    symlinkSync(source, join(at('cache'), name));
-  }
-  process.env['KCOVBOX_CACHE'] = at('cache');
+  useOwnCache(at('cache'));
   writeFileSync(at('work.c'), SOURCE);
   if (ready) expect(kcovbox(['build', '-o', at('work'), at('work.c')], { cwd: dir }).status).toBe(0);
 });

@@ -3,16 +3,7 @@
  * traces and every format, and of the command, whatever is in the cache. KCOVBOX_SEED.
  */
 import { spawn } from 'node:child_process';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -30,9 +21,10 @@ import {
 } from '../../coverage/index.ts';
 import { Lists } from '../../coverage/kept/columns.ts';
 import { programOf } from '../../host/analysed.ts';
-import { buildKernel, cacheDir, objectDir } from '../../toolchain/index.ts';
+import { buildKernel } from '../../toolchain/index.ts';
 import { COMMAND, kcovbox, ROOT } from '../support/command.ts';
 import { prebuilt } from '../support/kernels.ts';
+import { useOwnCache } from '../support/own-cache.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing, scratch } from './support.ts';
 
@@ -119,13 +111,7 @@ describe.skipIf(reason)('the cache of analyses', () => {
   };
 
   beforeAll(async () => {
-    const own = { kernel: join(cacheDir(), 'kernel'), objects: objectDir() };
-    mkdirSync(cache);
-    for (const [name, folder] of Object.entries(own)) {
-      mkdirSync(folder, { recursive: true });
-      symlinkSync(folder, join(cache, name));
-    }
-    process.env['KCOVBOX_CACHE'] = cache;
+    useOwnCache(cache);
     kcovbox(['--version'], { cwd: dir }); // builds the bundle where it is stale
   }, 300_000);
   afterAll(() => {

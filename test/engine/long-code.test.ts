@@ -1,32 +1,22 @@
 // Code that is longer than a region: the next region begins where the first one ends.
 
 import { expect, test } from 'vitest';
-import { InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit/jit.ts';
+import type { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { REGION_INSNS, WARM_INSNS } from '../../emulator/engine/jit/region/region.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
-import { Flat, RAM_BASE } from '../support/flat.ts';
+import { type Flat, flatWithJit, RAM_BASE } from '../support/flat.ts';
 
 const CODE = RAM_BASE;
 const add = e('addi', { rd: 11, rs1: 11, imm: 1 });
 const RA = 1;
 
 function machine(words: readonly number[], unitsToPromote: number): { flat: Flat; jit: Jit } {
-  let jit: Jit | undefined;
-  const flat = new Flat({
-    pages: 3,
-    engine: (ram, harts, area) => {
-      const base = area.base + InterpEngine.areaBytes(area.pages);
-      jit = new Jit(ram, { heat: { ...HEAT_EAGER, unitsToPromote }, countUnits: true, base });
-      const engine = new InterpEngine(ram, harts, area, { jit });
-      jit.attach(engine);
-      return engine;
-    },
-  });
+  const prepared = flatWithJit({ heat: { ...HEAT_EAGER, unitsToPromote } }, { pages: 3 });
+  const { flat } = prepared;
   flat.load(words, CODE);
   flat.pc = BigInt(CODE);
-  return { flat, jit: jit! };
+  return prepared;
 }
 
 const tiers = [

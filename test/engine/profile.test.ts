@@ -1,12 +1,11 @@
 // A profile makes hot code compiled early, and never changes what it does.
 
 import { expect, test } from 'vitest';
-import { InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit/jit.ts';
+import type { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_DEFAULT, MOST_HINTS } from '../../emulator/engine/jit/policy/heat.ts';
 import type { CodePage, JitProfile, PageProfile } from '../../emulator/engine/jit/policy/profile.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
-import { Flat, RAM_BASE } from '../support/flat.ts';
+import { type Flat, flatWithJit, RAM_BASE } from '../support/flat.ts';
 
 const CODE = RAM_BASE;
 const COLD_INSNS = 30;
@@ -22,21 +21,14 @@ const HOT_INSNS = 3;
 const { arrivalsPerTick, ticksToFillHinted } = HEAT_DEFAULT;
 
 function machine(profile?: JitProfile): { flat: Flat; jit: Jit } {
-  let jit: Jit | undefined;
-  const flat = new Flat({
-    pages: 3,
-    engine: (ram, harts, area) => {
-      const base = area.base + InterpEngine.areaBytes(area.pages);
-      const heat = { ...HEAT_DEFAULT, warmUpTicks: 0 };
-      jit = new Jit(ram, { heat, countUnits: true, base, ...(profile && { profile }) });
-      const engine = new InterpEngine(ram, harts, area, { jit });
-      jit.attach(engine);
-      return engine;
-    },
-  });
+  const prepared = flatWithJit(
+    { heat: { ...HEAT_DEFAULT, warmUpTicks: 0 }, ...(profile && { profile }) },
+    { pages: 3 },
+  );
+  const { flat } = prepared;
   flat.load(LOOP, CODE);
   flat.pc = BigInt(CODE);
-  return { flat, jit: jit! };
+  return prepared;
 }
 
 /** Of a page with the loop: its entry is hot, and so many instructions from it were reached. */

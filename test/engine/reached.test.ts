@@ -1,11 +1,10 @@
 // Compiled code has only what control has reached; what it reaches later is found there, too.
 
 import { expect, test } from 'vitest';
-import { InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit/jit.ts';
+import type { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER, type HeatThresholds } from '../../emulator/engine/jit/policy/heat.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
-import { Flat, RAM_BASE } from '../support/flat.ts';
+import { type Flat, flatWithJit, RAM_BASE } from '../support/flat.ts';
 
 const CODE = RAM_BASE;
 const COLD_INSNS = 30;
@@ -26,20 +25,11 @@ interface Prepared {
 }
 
 function machine(heat: Partial<HeatThresholds>, words: readonly number[] = [...LOOP, BACK]): Prepared {
-  let jit: Jit | undefined;
-  const flat = new Flat({
-    pages: DECODED_PAGES,
-    engine: (ram, harts, area) => {
-      const base = area.base + InterpEngine.areaBytes(area.pages);
-      jit = new Jit(ram, { heat: { ...HEAT_EAGER, ...heat }, countUnits: true, base });
-      const engine = new InterpEngine(ram, harts, area, { jit });
-      jit.attach(engine);
-      return engine;
-    },
-  });
+  const prepared = flatWithJit({ heat: { ...HEAT_EAGER, ...heat } }, { pages: DECODED_PAGES });
+  const { flat } = prepared;
   flat.load(words, CODE);
   flat.pc = BigInt(CODE);
-  return { flat, jit: jit! };
+  return prepared;
 }
 
 const tiers = [

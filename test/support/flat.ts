@@ -32,6 +32,20 @@ export const jitWith =
   };
 export const jit: EngineFactory = jitWith({ heat: HEAT_EAGER });
 
+/** A machine with the region JIT, and the JIT, which tells how long its regions ran. */
+export function flatWithJit(tuning: JitTuning, options: FlatOptions = {}): { flat: Flat; jit: Jit } {
+  let jit: Jit | undefined;
+  const engine: EngineFactory = (ram, harts, area) => {
+    const base = area.base + InterpEngine.areaBytes(area.pages);
+    jit = new Jit(ram, { countUnits: true, ...tuning, base });
+    const engine = new InterpEngine(ram, harts, area, { jit });
+    jit.attach(engine);
+    return engine;
+  };
+  const flat = new Flat({ ...options, engine });
+  return { flat, jit: jit! };
+}
+
 export interface FlatOptions {
   ramBytes?: number;
   engine?: EngineFactory;
