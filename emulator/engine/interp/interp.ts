@@ -37,7 +37,7 @@ import {
 } from '../../wasm/module.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
 import type { DirtyPlace } from '../dirty-pages.ts';
-import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
+import { type JumpCache, REGION_PARAMS, REGION_RESULTS, secondWay } from '../jit/emit/entry.ts';
 import type { RetiredPlace } from '../retired.ts';
 import { SEMANTICS } from '../semantics/index.ts';
 import { HANDLERS } from './handlers.ts';
@@ -76,14 +76,7 @@ export interface InterpOptions {
 }
 
 /** The lookup of compiled regions. With it, the module imports env.table. */
-export interface Regions {
-  /**
-   * Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by
-   * pc >> 1.
-   */
-  readonly jumpCache: number;
-  /** Entries - 1. */
-  readonly jumpCacheMask: number;
+export interface Regions extends JumpCache {
   /** Byte address of an i64 that counts the units spent in regions; absent unless requested. */
   readonly unitsAt?: number | undefined;
 }
@@ -99,9 +92,13 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const imports = SlowCalls.declare(m);
   const refill = addRefill(m, options);
   const slow = new SlowCalls(m, imports, refill.index);
-  const outlined = addOutlined(m, slow, options.ram);
+  const indices = {
+    regionType: m.type(REGION_PARAMS, REGION_RESULTS),
+    outlined: addOutlined(m, slow, options.ram),
+    enter: options.regions ? addEnter(m, options.regions, imports.enter) : imports.enter,
+  };
   const run = m.func([], [I32], 'interpret');
-  new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS), outlined).write();
+  new Interpreter(run.code, slow, options, indices).write();
   m.export('run', 'func', run.index);
   if (options.regions) addDispatch(m, options.regions);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
@@ -135,6 +132,49 @@ function addDispatch(m: ModuleBuilder, { jumpCache, jumpCacheMask }: Regions): v
   m.export('jump', 'func', index);
 }
 
+/**
+ * The function enter(rec): the same as the import, but it looks in the second way of the jump cache
+ * first. An entry that it finds there changes places with the one in the first way, because an
+ * entry check that fails clears that place (jit/emit/entry.ts).
+ */
+function addEnter(m: ModuleBuilder, regions: Regions, host: number): number {
+  const { code: c, params, index } = m.func([I32], [I32], 'enter');
+  const [rec] = params;
+  const [at, slot, pc] = [c.local(I32), c.local(I32), c.local(I64)];
+  const first = regions.jumpCache;
+  const second = first + secondWay(regions);
+  c.i32_const(0).i64_load(PC).local_tee(pc).i32_wrap_i64().i32_const(3).i32_shl();
+  c.i32_const(regions.jumpCacheMask << 4)
+    .i32_and()
+    .local_tee(at);
+  c.i64_load(second).local_get(pc).i64_ne().if_();
+  c.local_get(rec).return_call(host).end();
+  c.local_get(at).local_get(at).i64_load(first).i64_store(second);
+  c.local_get(at).local_get(pc).i64_store(first);
+  c.local_get(at)
+    .i32_load(second + 8)
+    .local_set(slot);
+  c.local_get(at)
+    .local_get(at)
+    .i32_load(first + 8)
+    .i32_store(second + 8);
+  c.local_get(at)
+    .local_get(slot)
+    .i32_store(first + 8);
+  c.local_get(slot);
+  c.release(at, slot, pc);
+  return index;
+}
+
+/** Of the module's type of regions and functions. */
+interface Indices {
+  readonly regionType: number;
+  /** Of outlined.ts. */
+  readonly outlined: number;
+  /** As the import of that name. */
+  readonly enter: number;
+}
+
 class Interpreter {
   readonly #c: CodeWriter;
   readonly #l: InterpLocals;
@@ -144,16 +184,13 @@ class Interpreter {
   readonly #entry: Local<I32>;
   /** i32: the instruction at PC must be interpreted, even if a region exists for it. */
   readonly #mustInterpret: Local<I32>;
-  readonly #regionType: number;
-  /** Function of outlined.ts. */
-  readonly #outlined: number;
+  readonly #indices: Indices;
 
-  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number, outlined: number) {
+  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, indices: Indices) {
     this.#c = c;
     this.#slow = slow;
     this.#options = options;
-    this.#regionType = regionType;
-    this.#outlined = outlined;
+    this.#indices = indices;
     const own = c.scope();
     this.#own = own;
     this.#entry = own.local(I32);
@@ -299,10 +336,10 @@ class Interpreter {
     c.i64_load(regions.jumpCache).local_get(target).i64_eq().if_(I32, 'likely');
     c.local_get(slot).i32_load(regions.jumpCache + 8);
     c.else_();
-    c.local_get(rec).call(this.#slow.imports.enter);
+    c.local_get(rec).call(this.#indices.enter);
     c.end();
     c.local_tee(slot).i32_const(0).i32_lt_s().br_if(interpret, 'unlikely');
-    c.i32_const(0).local_get(ic).local_get(slot).call_indirect(this.#regionType);
+    c.i32_const(0).local_get(ic).local_get(slot).call_indirect(this.#indices.regionType);
     if (regions.unitsAt === undefined) c.local_set(ic);
     else {
       c.local_set(slot);
@@ -363,7 +400,7 @@ class Interpreter {
     const { rec, ic, base, dataView, page } = this.#l;
     o.begin(HANDLERS.find(isOutlined)!);
     this.#c.local_get(rec).local_get(ic).local_get(base).local_get(dataView).local_get(page);
-    this.#c.call(this.#outlined);
+    this.#c.call(this.#indices.outlined);
     o.takeIc();
     o.advance();
   }

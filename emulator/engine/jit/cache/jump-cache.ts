@@ -1,9 +1,10 @@
-// The direct-mapped cache from pc to slot, in linear memory, for the dispatcher, computed jumps and
-// calls of code that was not compiled when its caller was. It covers 32 KiB of code: two functions
-// that call each other from opposite ends of a kernel must seldom meet in one entry, because each
-// arrival then goes to the host.
+// The cache from pc to slot, in linear memory, for the dispatcher, computed jumps and calls of code
+// that was not compiled when its caller was. It has two ways of 32 KiB of code each. Compiled code
+// asks the first one; the interpreter asks the second, too, where an entry goes when another pc
+// takes its place. With one way, a program whose system call returns to an address that meets the
+// kernel's trap entry would call the host twice in each system call.
 
-import type { JumpCache } from '../emit/entry.ts';
+import { type JumpCache, secondWay } from '../emit/entry.ts';
 
 const ENTRIES = 16_384;
 /** { i64 pc, i32 slot, i32 0 } */
@@ -12,7 +13,7 @@ const ENTRY_BYTES = 16;
 const NOWHERE = (1n << 64n) - 1n;
 
 export class JumpCacheMemory implements JumpCache {
-  static readonly bytes = ENTRIES * ENTRY_BYTES;
+  static readonly bytes = 2 * ENTRIES * ENTRY_BYTES;
   readonly jumpCache: number;
   readonly jumpCacheMask = ENTRIES - 1;
   readonly #view: DataView;
@@ -26,15 +27,20 @@ export class JumpCacheMemory implements JumpCache {
     this.clear();
   }
 
+  /** The pc is in neither way. */
   set(pc: bigint, slot: number): void {
     const at = this.#at(pc);
+    if (this.#view.getBigUint64(at, true) !== NOWHERE) {
+      const entry = at - this.jumpCache;
+      this.#bytes.copyWithin(entry + secondWay(this), entry, entry + ENTRY_BYTES);
+    }
     this.#view.setBigUint64(at, pc, true);
     this.#view.setInt32(at + 8, slot, true);
   }
 
   forget(pc: bigint): void {
-    const at = this.#at(pc);
-    if (this.#view.getBigUint64(at, true) === pc) this.#view.setBigUint64(at, NOWHERE, true);
+    for (const at of [this.#at(pc), this.#at(pc) + secondWay(this)])
+      if (this.#view.getBigUint64(at, true) === pc) this.#view.setBigUint64(at, NOWHERE, true);
   }
 
   clear(): void {

@@ -23,14 +23,16 @@ export interface Placement {
   readonly sample?: { readonly at: number; readonly slot: number };
 }
 
-/**
- * Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index
- * mask (entries - 1).
- */
+/** The cache of indirect targets: two ways of entries { i64 pc, i32 slot, i32 0 }. */
 export interface JumpCache {
+  /** Byte address of the first way; the index is pc >> 1. */
   readonly jumpCache: number;
+  /** Entries of a way - 1. */
   readonly jumpCacheMask: number;
 }
+
+/** Bytes from an entry of the first way to that of the second. */
+export const secondWay = ({ jumpCacheMask }: JumpCache): number => (jumpCacheMask + 1) << 4;
 
 /**
  * Parameters of the entry check and of the body: the nesting depth of calls, and the instructions
