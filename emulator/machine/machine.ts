@@ -192,7 +192,12 @@ export class Machine implements SnapshotSource {
             this.jit?.setInlineCalls(
               'kcov',
               hooks
-                ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally })
+                ? kcovInlineCalls({
+                    ...hooks,
+                    device: BigInt(MAP.kcov.base),
+                    mode: () => this.board.kcov?.contextOf(hartPort.current)?.mode ?? 0,
+                    tally: hooks.tally && tally,
+                  })
                 : [],
             ),
           ring: (slow, full) => (hears ? new RecordRing(this.ram, countsEnd, slow, full) : undefined),

@@ -9,7 +9,7 @@ import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
 import { I32 } from '../../emulator/wasm/module.ts';
-import { type EngineFactory, Flat, interpreter, RAM_BASE } from '../support/flat.ts';
+import { type EngineFactory, Flat, flatWithJit, interpreter, RAM_BASE } from '../support/flat.ts';
 import { COUNTER, PROBE_WORDS as probe, probeCall } from '../support/probe.ts';
 
 const PROBE = RAM_BASE + 0x1000;
@@ -141,6 +141,19 @@ describe('a counting probe', () => {
       expect(observed(run(inlining(elsewhere), change))).toEqual(observed(run(interpreter, change)));
       expect(called).toBe(0);
     });
+  });
+
+  test.each([true, false])('is compiled at its first ticks if it asks the host: %s', asksHost => {
+    const { flat, jit } = flatWithJit({});
+    flat.load(probe(PROBE), PROBE);
+    flat.load(LOOP);
+    jit.setInlineCalls('probe', [{ ...probeCall(PROBE), asksHost: () => asksHost }]);
+    flat.hart.mmu.pmp.open();
+    flat.setX(9, BigInt(ROUNDS));
+    flat.setX(18, BigInt(COUNTER));
+    flat.run(16 * ROUNDS - 3);
+    expect(jit.stats.regions).toBe(asksHost ? 1 : 0);
+    expect(flat.ram.read64(COUNTER)).toBe(BigInt(2 * ROUNDS));
   });
 
   test('is no more, once its code has changed', () => {

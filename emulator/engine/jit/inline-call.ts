@@ -28,6 +28,11 @@ export interface InlineCall {
   readonly writes: number;
   /** Maximum number of instructions that the inline form retires, not counting the call itself. */
   readonly cost: number;
+  /**
+   * True while the code, as the running hart would execute it now, asks the host, as a store to a
+   * device does. That takes as long as thousands of instructions.
+   */
+  asksHost?(): boolean;
   readonly family: InlineFamily;
   /**
    * A function in WebAssembly that compiled code may call in place of the call's code; the same for

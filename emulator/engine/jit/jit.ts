@@ -208,7 +208,7 @@ export class Jit implements RegionHost {
 
   /** Called when the arrivals of a record have run out. Returns its new R_ENTRY. */
   hot(rec: number): number {
-    if (this.#warmUp > 0) {
+    if (this.#warmUp > 0 && !this.#asksHost(this.#code.pc)) {
       this.#warmUp--;
       return this.arrivals;
     }
@@ -329,7 +329,8 @@ export class Jit implements RegionHost {
     const { heat } = entry;
     const isMeasured = ++heat.ticks === this.#heat.ticksToMeasure;
     if (heat.due === Infinity) {
-      if (isMeasured) this.#measure(entry);
+      if (this.#asksHost(va)) heat.due = -this.#heat.ticksToFillBatch;
+      else if (isMeasured) this.#measure(entry);
       else if (this.#profiled.hint(va, place, heat, this.#heat)) this.#expect(entry);
     }
     if (heat.ticks >= heat.due && !entry.isWaiting) {
@@ -339,6 +340,14 @@ export class Jit implements RegionHost {
     const isLate = heat.ticks >= heat.due + this.#heat.ticksToFillBatch;
     if (isLate || this.#waiting.length >= this.#heat.batchEntries) this.#compileBatch(entry);
     return entry;
+  }
+
+  /**
+   * The function at this address can be inlined, and asks the host if it is not. So it is due at
+   * its first tick, which took the interpreter about as long as compiling it does.
+   */
+  #asksHost(va: bigint): boolean {
+    return this.#inline.at(va, this.#code)?.asksHost?.() ?? false;
   }
 
   /**

@@ -61,8 +61,12 @@ export function kcovInlineCalls(table: HookTable): InlineCall[] {
     if (!words) continue;
     const helper = (place: HelperPlace): InlineHelper => helpers.of(kind, place);
     const callHelper = (c: CodeWriter, index: number): void => callInWindow(c, kind, index);
-    const regs = { reads: READS, writes: WRITES };
-    const call = { address, pa, words, ...regs, cost: retiredRecording(kind), family, helper, callHelper };
+    const records = kind === HOOK.PC ? RECORD.ANY_PC : RECORD.ANY_CMP;
+    const asksHost = (): boolean => (table.mode() & records) !== 0;
+    const call = {
+      ...{ address, pa, words, reads: READS, writes: WRITES, cost: retiredRecording(kind) },
+      ...{ asksHost, family, helper, callHelper },
+    };
     kinds.set(call, kind);
   }
   return [...kinds.keys()];

@@ -19,6 +19,8 @@ export interface HookTable {
   readonly harts: number;
   /** Physical address of the device. */
   readonly device: bigint;
+  /** Mode of the running hart's context (RECORD), 0 = none. */
+  mode(): number;
   /** Makes each record, if present, or those that `tally` does not take: `KcovHooks.report`. */
   readonly report?: MakeRecord;
   readonly tally?: RecordTally | undefined;

@@ -80,6 +80,7 @@ const tableOf = (addresses: readonly number[]): HookTable => ({
   kvaOffset: 0n,
   harts: HARTS,
   device: BigInt(MAP.kcov.base),
+  mode: () => 0,
 });
 
 /** Where the data of the hooks is, for who changes it. */
@@ -194,7 +195,13 @@ export function addKcov(
     },
     publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
     publishHooks: hooks =>
-      hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base), tally: hooks.tally && tally }),
+      hooks &&
+      announce({
+        ...hooks,
+        device: BigInt(MAP.kcov.base),
+        mode: () => device.contextOf(flat.hart.state.get(HARTID))?.mode ?? 0,
+        tally: hooks.tally && tally,
+      }),
     ring: (slow, full) => new RecordRing(flat.ram, flat.ringBase, slow, full),
     tally: () => {
       tally = new RecordTally(flat.ram, flat.tallyBase);
