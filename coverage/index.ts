@@ -34,10 +34,12 @@ export { type ExplainOptions, explainPc } from './model/explain.ts';
 export type { KeepPoint } from './model/keep.ts';
 export { didRun, hitsOf, type LineCode, type LineState, type LineVerdict } from './model/lines.ts';
 export {
+  type Hooks,
   Program,
   type ProgramFile,
   type ProgramFunction,
   type ProgramOptions,
+  type WholeProgram,
 } from './model/program.ts';
 export { SelectedPoints } from './model/selected.ts';
 export { Undecided } from './model/undecided.ts';

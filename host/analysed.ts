@@ -2,9 +2,10 @@
 // longer than a small program runs, and it is the same for all traces of one image.
 //
 // A file is what writeAnalysis makes, then a hash in hexadecimal: of the version of the analysing
-// code, the hash of the image, and the former. It is read whole; a file of anything else is none.
+// code, the kind of hooks, the hash of the image, and the former. It is read whole; a file of
+// anything else is none.
 import { join } from 'node:path';
-import { type Elf, Program, readAnalysis, writeAnalysis } from '../coverage/index.ts';
+import { type Elf, type Hooks, Program, readAnalysis, writeAnalysis } from '../coverage/index.ts';
 import { cacheDir, keepNewest, markUsed, sha256, sha256OfParts, writeWhole } from '../toolchain/index.ts';
 import { readIfThere } from './input.ts';
 
@@ -34,22 +35,22 @@ function find(path: string, elf: Elf, key: readonly string[]): Program | undefin
 }
 
 /**
- * The program of all hooks of the kind `pc` of an image. Errors: those of `Program`. `version`: of
- * the analysing code; nothing is kept without one.
+ * The program of all hooks of a kind of an image. Errors: those of `Program`. `version`: of the
+ * analysing code; nothing is kept without one.
  */
-export function programOf(elf: Elf, version = ANALYSIS): Program {
-  if (version === undefined || elf.bytes.length > IMAGE_MAX) return new Program(elf);
-  const key = [version, sha256(elf.bytes)];
+export function programOf(elf: Elf, hooks: Hooks, version = ANALYSIS): Program {
+  if (version === undefined || elf.bytes.length > IMAGE_MAX) return new Program(elf, { hooks });
+  const key = [version, hooks, sha256(elf.bytes)];
   let folder: string;
   try {
     folder = join(cacheDir(), 'lines');
   } catch {
-    return new Program(elf); // there is no cache
+    return new Program(elf, { hooks }); // there is no cache
   }
   const path = join(folder, sha256OfParts(...key));
   const known = find(path, elf, key);
   if (known) return known;
-  const program = new Program(elf);
+  const program = new Program(elf, { hooks });
   try {
     const body = writeAnalysis(program);
     writeWhole(path, Buffer.concat([body, Buffer.from(sha256OfParts(...key, body), 'latin1')]));

@@ -4,7 +4,7 @@
  */
 import { visible } from '../../emulator/base/words.ts';
 import type { KeepPoint } from '../model/keep.ts';
-import type { Program } from '../model/program.ts';
+import type { WholeProgram } from '../model/program.ts';
 
 export interface ExportOptions {
   /**
@@ -29,7 +29,7 @@ export interface ExportOptions {
    * Makes the program of the image without a selection, such as from an analysis that was kept.
    * Default: analyse it.
    */
-  whole?: (() => Program) | undefined;
+  whole?: WholeProgram | undefined;
   /** rawcover: as recorded with repetitions, instead of each once in order of address. */
   inOrder?: boolean | undefined;
   /** csv: the records themselves (default), or syzkaller's tables. */

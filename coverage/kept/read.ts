@@ -11,12 +11,17 @@ import { CodeScan } from '../elf/code.ts';
 import type { Elf } from '../elf/elf.ts';
 import { type CodeRange, ImageFlow } from '../elf/flow.ts';
 import type { LineCode } from '../model/lines.ts';
-import { type Analysis, Program, type ProgramFile, type ProgramFunction } from '../model/program.ts';
+import {
+  type Analysis,
+  type Hooks,
+  Program,
+  type ProgramFile,
+  type ProgramFunction,
+} from '../model/program.ts';
 import { Columns, type Lists } from './columns.ts';
 
 /**
- * The program of all hooks of the kind `pc` of `elf`. `bytes`: what `writeAnalysis` made of the
- * same image.
+ * The program that `writeAnalysis` made `bytes` of. `elf`: the same image.
  */
 export function readAnalysis(elf: Elf, bytes: Uint8Array): Program {
   const kept = new KeptAnalysis(elf, new Columns(bytes));
@@ -28,6 +33,8 @@ export function readAnalysis(elf: Elf, bytes: Uint8Array): Program {
 class KeptAnalysis implements Analysis {
   /** Reads debug information. */
   program: Pick<Program, 'symbolizer'> | undefined;
+  readonly hooks: Hooks;
+  readonly points: Uint32Array;
   readonly sites: CallSites;
   readonly flow: ImageFlow;
   readonly files: ProgramFile[];
@@ -48,7 +55,9 @@ class KeptAnalysis implements Analysis {
   constructor(elf: Elf, columns: Columns) {
     this.#columns = columns;
     this.#texts = columns.texts;
-    this.sites = readSites(elf, columns);
+    this.hooks = columns.values['hooks'] as Hooks;
+    this.points = columns.u32('point.site');
+    this.sites = readSites(elf, columns, this.hooks);
     this.flow = readFlow(this.sites, columns);
     this.outerOf = columns.u32('point.outer');
     this.isEntry = columns.u8('point.isEntry');
@@ -169,9 +178,9 @@ class KeptAnalysis implements Analysis {
   }
 }
 
-function readSites(elf: Elf, columns: Columns): CallSites {
+function readSites(elf: Elf, columns: Columns, hooks: Hooks): CallSites {
   const sections = elf.executableSections().sort((a, b) => a.addr - b.addr);
-  return new CallSites(elf, 'hooks', {
+  return new CallSites(elf, hooks === 'none' ? 'entries' : 'hooks', {
     ret: columns.f64('site.ret'),
     start: columns.f64('site.start'),
     call: columns.f64('site.call'),

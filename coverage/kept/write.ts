@@ -6,7 +6,7 @@ import { ColumnWriter } from './columns.ts';
 
 type NumberOf = (scope: Scope) => number;
 
-/** `program`: of hooks of the kind `pc`, all of them. */
+/** `program`: without a selection. */
 export function writeAnalysis(program: Program): Uint8Array {
   const out = new ColumnWriter();
   writeCode(out, program);
@@ -87,6 +87,8 @@ function writeCode(out: ColumnWriter, { sites, flow }: Program): void {
 
 function writePoints(out: ColumnWriter, program: Program): void {
   const { count } = program;
+  out.value('hooks', program.hooks);
+  out.column('point.site', program.points);
   out.column('point.outer', program.outerOf.slice(0, count));
   out.column('point.isEntry', program.isEntry.slice(0, count));
   out.column(

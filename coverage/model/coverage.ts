@@ -15,7 +15,13 @@ import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace
 import { callsOf, type FunctionCalls, type Hooked, hookedOf } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineState, type LineVerdict, unknownLine } from './lines.ts';
-import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
+import {
+  Program,
+  type ProgramFile,
+  type ProgramFunction,
+  type ProgramOptions,
+  type WholeProgram,
+} from './program.ts';
 import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
 import { type LineJudge, Verdicts } from './verdict.ts';
@@ -226,18 +232,25 @@ export class Coverage {
     return this.verdicts.proof.absence;
   }
 
-  /** Coverage of `image` by retired instructions, of a run named `test`. */
-  static exact(elf: Elf, exact: ExactCounts, test: string, options: ProgramOptions = {}): Coverage {
+  /** Coverage of `image` by retired instructions, of a run named `test`. `whole`: as for `of`. */
+  static exact(
+    elf: Elf,
+    exact: ExactCounts,
+    test: string,
+    options: ProgramOptions = {},
+    whole?: WholeProgram,
+  ): Coverage {
     const builder = new TraceBuilder({ image: elf.imageId, notes: { counted: 'retired instructions' } });
     builder.source({ test });
-    return new Coverage(builder.finish(), new Program(elf, { ...options, hooks: 'none' }), exact);
+    const program = whole ? whole('none') : new Program(elf, { ...options, hooks: 'none' });
+    return new Coverage(builder.finish(), program, exact);
   }
 
-  /** `whole`: makes the program of all hooks of the kind `pc`, where that is what is covered. */
-  static of(trace: Trace, elf: Elf, options: ProgramOptions = {}, whole?: () => Program): Coverage {
+  /** `whole`: makes the program where nothing is selected; absent: a new one is made. */
+  static of(trace: Trace, elf: Elf, options: ProgramOptions = {}, whole?: WholeProgram): Coverage {
     checkImage(trace, elf);
     const { hooks = hooksOf(trace), keep } = options;
-    const program = whole && hooks === 'pc' && !keep ? whole() : new Program(elf, { ...options, hooks });
+    const program = whole && !keep ? whole(hooks) : new Program(elf, { ...options, hooks });
     return new Coverage(trace, program);
   }
 

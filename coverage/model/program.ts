@@ -43,12 +43,21 @@ export interface ProgramFile {
   points: number[];
 }
 
+/**
+ * Which code can be covered: basic blocks, comparisons for a trace that has only those, or all
+ * instructions.
+ */
+export type Hooks = 'pc' | 'cmp' | 'none';
+
+/** Makes the program of an image without a selection. */
+export type WholeProgram = (hooks: Hooks) => Program;
+
 export interface ProgramOptions {
   /**
    * The sites that are the denominators: `pc` hooks; comparison hooks for a trace that has only
    * comparisons; or, if instructions are counted, the entries of functions.
    */
-  hooks?: 'pc' | 'cmp' | 'none';
+  hooks?: Hooks;
   keep?: KeepPoint | undefined;
   /**
    * The lines of this file alone, which take a quarter of the time: of the units that name it. A
@@ -60,10 +69,12 @@ export interface ProgramOptions {
 }
 
 /**
- * The result of analysing an image for hooks of the kind `pc`, without a selection: members of a
+ * The result of analysing an image for hooks of one kind, without a selection: members of a
  * `Program`.
  */
 export interface Analysis extends KnownInstances {
+  readonly hooks: Hooks;
+  readonly points: Uint32Array;
   readonly sites: CallSites;
   readonly flow: ImageFlow;
   readonly files: ProgramFile[];
@@ -90,7 +101,7 @@ export class Program {
   readonly outer: { name: string; start: Addr }[];
   /** 1 if the point is at the entry of an out-of-line function. */
   readonly isEntry: Uint8Array;
-  readonly hooks: 'pc' | 'cmp' | 'none';
+  readonly hooks: Hooks;
   readonly count: number;
   readonly flow: ImageFlow;
   /** Its lines are those of this file; undefined: of all files. */
@@ -117,21 +128,16 @@ export class Program {
   /** `known`: an analysis of the image; the options are then none. */
   constructor(elf: Elf, options: ProgramOptions = {}, known?: Analysis) {
     this.elf = elf;
-    this.hooks = options.hooks ?? 'pc';
+    this.hooks = known?.hooks ?? options.hooks ?? 'pc';
     this.keep = options.keep;
     this.known = known;
     if (known) {
       ({ sites: this.sites, flow: this.flow, files: this.files, functions: this.functions } = known);
       ({ outerOf: this.outerOf, outer: this.outer, isEntry: this.isEntry } = known);
-      const { hook, count } = this.sites;
-      this.pointOfSite = new Int32Array(count).fill(-1);
-      this.points = new Uint32Array(this.outerOf.length);
-      for (let site = 0, point = 0; site < count; site++) {
-        if (hook[site] !== HOOK_PC) continue;
-        this.pointOfSite[site] = point;
-        this.points[point++] = site;
-      }
+      this.points = known.points;
       this.count = this.points.length;
+      this.pointOfSite = new Int32Array(this.sites.count).fill(-1);
+      for (const [point, site] of this.points.entries()) this.pointOfSite[site] = point;
       for (const { path, lines } of this.files) this.linesByPath.set(path, lines);
       return;
     }

@@ -5,6 +5,7 @@ import {
   CallSites,
   codeWindow,
   Elf,
+  type Hooks,
   type Frame as InnerFrame,
   keepPoint,
   Program,
@@ -44,12 +45,6 @@ export const SELECTION = optionsOf<Selection>({
   functions: optional(A_PATTERN),
   pcs: optional(listOf(aString)),
 });
-
-/**
- * Which code can be covered: basic blocks, comparisons for a trace that has only those, or all
- * instructions.
- */
-type Hooks = 'pc' | 'cmp' | 'none';
 
 /** @internal */
 export let elfOf: (image: Image) => Elf;

@@ -9,7 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   annotatedText,
   Coverage,
+  codeWindow,
   Elf,
+  type ExactCounts,
   exportCoverage,
   FORMATS,
   Program,
@@ -34,7 +36,7 @@ const TRACES = 3;
 
 const imageOf = async (conf: string): Promise<Uint8Array> => readFileSync((await buildKernel(conf)).path);
 
-/** PCs of some functions, in a row or alone, and crossings of others. */
+/** Records of some functions, in a row or alone, and crossings of others. */
 function traceOf(
   random: Random,
   program: Program,
@@ -46,7 +48,8 @@ function traceOf(
     for (let i = random.below(60); i > 0; i--) {
       const first = random.below(program.count);
       for (let point = first; point < Math.min(first + random.below(20), program.count); point++)
-        builder.pc(source, pcOf(program.ret(point)));
+        if (program.hooks === 'cmp') builder.cmp(source, 7, 1n, 2n, pcOf(program.ret(point)));
+        else builder.pc(source, pcOf(program.ret(point)));
     }
     for (const { low, high } of program.flow.ranges) {
       const returns = random.below(30) === 0 ? program.flow.callReturns({ low, high }) : [];
@@ -57,34 +60,64 @@ function traceOf(
   return builder.finish();
 }
 
-/** By format: all that is written of a trace. */
-function reportsOf(trace: Trace, program: Program): Record<string, string> {
-  const reports: Record<string, string> = {
-    source: annotatedText(new Coverage(trace, program), () => 'x\n'),
-  };
+/** Instructions of functions that ran, each some times. */
+function countsOf(random: Random, program: Program): ExactCounts {
+  const { low, high } = codeWindow(program.elf);
+  const counts = new BigUint64Array(Number(high - low) / 2);
+  for (const range of program.flow.ranges)
+    if (random.oneIn(10)) counts.fill(BigInt(random.below(3)), ...at(range.low, range.high));
+  return { low, counts };
+  function at(...places: readonly number[]): [number, number] {
+    const [from, to] = places.map(place => Math.floor((place - Number(BigInt.asIntN(64, low))) / 2));
+    return [from!, to!];
+  }
+}
+
+/** By format: all that is written of coverage, which is made again for each. */
+function reportsOf(make: () => Coverage): Record<string, string> {
+  const reports: Record<string, string> = { source: annotatedText(make(), () => 'x\n') };
   for (const format of FORMATS) {
-    const chunks = exportCoverage(format, new Coverage(trace, program), { readSource: () => 'x\n' });
-    reports[format] = Buffer.concat([...chunks]).toString('latin1');
+    let text: string;
+    try {
+      text = Buffer.concat([...exportCoverage(format, make(), { readSource: () => 'x\n' })]).toString(
+        'latin1',
+      );
+    } catch (error) {
+      text = String(error); // counts of instructions have no records
+    }
+    reports[format] = text;
   }
   return reports;
 }
 
 describe.skipIf(reason)('an analysis that is read again', () => {
   for (const conf of [prebuilt('linux+teach'), prebuilt('freebsd+kasan+lockdep')])
-    it(`${conf}: gives the same reports`, { timeout: 300_000 }, async () => {
-      const image = await imageOf(conf);
-      const fresh = new Program(new Elf(image, 'kernel'));
-      const bytes = writeAnalysis(fresh);
-      const again = () => readAnalysis(new Elf(image, 'kernel'), bytes);
-      expect(Buffer.from(writeAnalysis(again())).equals(bytes)).toBe(true);
-      const random = new Random(SEED);
-      for (let i = 0; i < TRACES; i++) {
-        const trace = traceOf(random, fresh, { known: i !== 1, unique: i === 2 });
-        const [wanted, read] = [reportsOf(trace, fresh), reportsOf(trace, again())];
-        const differing = Object.keys(wanted).filter(format => read[format] !== wanted[format]);
-        expect(differing, `trace ${i}, seed ${seedText(SEED)}`).toEqual([]);
-      }
-    });
+    it.each(['pc', 'cmp', 'none'] as const)(
+      `${conf}, %s: gives the same reports`,
+      {
+        timeout: 300_000,
+      },
+      async hooks => {
+        const image = await imageOf(conf);
+        const fresh = new Program(new Elf(image, 'kernel'), { hooks });
+        const bytes = writeAnalysis(fresh);
+        const again = () => readAnalysis(new Elf(image, 'kernel'), bytes);
+        expect(Buffer.from(writeAnalysis(again())).equals(bytes)).toBe(true);
+        const random = new Random(SEED);
+        for (let i = 0; i < TRACES; i++) {
+          const counts = hooks === 'none' ? countsOf(random, fresh) : undefined;
+          const trace = traceOf(random, fresh, { known: i !== 1, unique: i === 2 });
+          const made = (program: Program): Coverage =>
+            counts
+              ? Coverage.exact(program.elf, counts, 'one', {}, () => program)
+              : new Coverage(trace, program);
+          const read = again();
+          const [wanted, found] = [reportsOf(() => made(fresh)), reportsOf(() => made(read))];
+          const differing = Object.keys(wanted).filter(format => found[format] !== wanted[format]);
+          expect(differing, `trace ${i}, seed ${seedText(SEED)}`).toEqual([]);
+        }
+      },
+    );
 });
 
 it('lists that the writer does not make are refused, before one of them takes memory', () => {
@@ -100,13 +133,13 @@ describe.skipIf(reason)('the cache of analyses', () => {
   const folder = join(cache, 'lines');
   const kept = (): string[] => readdirSync(folder).map(name => join(folder, name));
   const hello = join(ROOT, 'examples', 'hello.c');
-  const words = (target: string, format: string) => [
-    ...['run', '--trace', '--cover', target, '--format', format, hello],
+  const words = (target: string, format: string, how = '--trace') => [
+    ...['run', how, '--cover', target, '--format', format, hello],
   ];
   /** The output of a command that has nothing else to say. */
-  const report = (format: string): string => {
+  const report = (format: string, how?: string): string => {
     const target = join(dir, `report.${format}`);
-    expect(kcovbox(words(target, format), { cwd: dir })).toMatchObject({ status: 0, stderr: '' });
+    expect(kcovbox(words(target, format, how), { cwd: dir })).toMatchObject({ status: 0, stderr: '' });
     return readFileSync(target, 'latin1');
   };
 
@@ -119,13 +152,14 @@ describe.skipIf(reason)('the cache of analyses', () => {
   });
 
   it('changes no byte of a report: absent, empty, filled', { timeout: 300_000 }, () => {
-    for (const format of [...FORMATS, 'source']) {
+    const exact = ['json', 'html'].map(format => [format, '--exact']);
+    for (const [format = '', how] of [...[...FORMATS, 'source'].map(format => [format]), ...exact]) {
       rmSync(folder, { recursive: true, force: true });
       writeFileSync(folder, ''); // where no file can be made, also by root
-      const wanted = report(format);
+      const wanted = report(format, how);
       rmSync(folder);
-      expect(report(format) === wanted, `${format}, empty`).toBe(true);
-      expect(report(format) === wanted, `${format}, filled`).toBe(true);
+      expect(report(format, how) === wanted, `${format}, empty`).toBe(true);
+      expect(report(format, how) === wanted, `${format}, filled`).toBe(true);
     }
   });
 
@@ -138,8 +172,8 @@ describe.skipIf(reason)('the cache of analyses', () => {
     const elf = new Elf(await imageOf('openbsd'), 'kernel');
     const others = join(cache, 'others');
     process.env['KCOVBOX_CACHE'] = others;
-    programOf(elf, 'another version');
-    programOf(new Elf(await imageOf(prebuilt('linux+teach')), 'kernel'), 'one version');
+    programOf(elf, 'pc', 'another version');
+    programOf(new Elf(await imageOf(prebuilt('linux+teach')), 'kernel'), 'pc', 'one version');
     process.env['KCOVBOX_CACHE'] = cache;
     const foreign = readdirSync(join(others, 'lines')).map(name => join(others, 'lines', name));
     expect(foreign.length).toBe(2);
@@ -185,7 +219,7 @@ describe.skipIf(reason)('the cache of analyses', () => {
 
   it('is listed and pruned, and holds the newest', { timeout: 300_000 }, async () => {
     const elf = new Elf(await imageOf(prebuilt('linux+teach')), 'kernel');
-    for (let version = 0; version < 18; version++) programOf(elf, `${version}`);
+    for (let version = 0; version < 18; version++) programOf(elf, 'pc', `${version}`);
     expect(kept().length).toBe(16);
     const list = kcovbox(['cache', 'ls'], { cwd: dir }).stdout;
     expect(list.match(/ lines +[0-9a-f]{64}$/gm)?.length).toBe(16);
