@@ -11,7 +11,7 @@ import { type CodePage, type JitProfile, type PageProfile, popcount } from '../e
 import { cacheDir, keepNewest, markUsed, writeWhole } from '../toolchain/index.ts';
 import { readIfThere } from './input.ts';
 
-const HEAD = 'kcovbox profile 1\n';
+const HEAD = 'kcovbox profile 2\n';
 const PAGE_HALF_WORDS = 2048;
 const BITMAP = PAGE_HALF_WORDS / 8;
 const RECORD = 16 + 2 * BITMAP;
@@ -24,8 +24,12 @@ const AGE_MAX = 0xffff_ffff;
 const KEPT = 16;
 /** A run that has found so many new entry points hot writes the file again. */
 const NEWS = 8;
-/** One in so many bytes of a kernel decides the name of its profile. */
-const SAMPLED = 61;
+/**
+ * One in so many bytes of a kernel decides the name of its profile, and one in so many words of a
+ * page its hash: a page is hashed for each region. A kernel that patches a word or two of a page
+ * finds it again, mostly.
+ */
+const SAMPLED = { bytes: 61, words: 5 } as const;
 
 interface KnownPage extends PageProfile {
   readonly vpn: number;
@@ -41,13 +45,15 @@ interface FoundPage extends PageProfile {
   readonly page: CodePage;
 }
 
-/** FNV-1a over whole elements; it names contents, and protects nothing. */
-function hashOf(elements: Int32Array | Uint8Array, step = 1): number {
+/** FNV-1a over one in `step` elements; it names contents, and protects nothing. */
+function hashOf(elements: Int32Array | Uint8Array, step: number): number {
   let hash = elements.length;
   for (let i = 0; i < elements.length; i += step) hash = Math.imul(hash ^ elements[i]!, 0x0100_0193);
   return hash >>> 0;
 }
 
+const hashOfPage = (contents: Int32Array): number => hashOf(contents, SAMPLED.words);
+const halfWordOf = (va: bigint): number => Number(va & 0xfffn) >> 1;
 const vpnOf = (va: bigint): number => Number(BigInt.asUintN(64, va) >> 12n);
 const keyOf = ({ vpn, hash }: Pick<KnownPage, 'vpn' | 'hash'>): string => `${vpn} ${hash}`;
 const union = (a: Uint8Array, b: Uint8Array): Uint8Array => a.map((byte, i) => byte | b[i]!);
@@ -92,7 +98,7 @@ export class KeptProfile implements JitProfile {
   }
 
   get #path(): string | undefined {
-    const name = `profile-${hashOf(this.#kernel, SAMPLED).toString(16).padStart(8, '0')}`;
+    const name = `profile-${hashOf(this.#kernel, SAMPLED.bytes).toString(16).padStart(8, '0')}`;
     try {
       return join(cacheDir(), 'profile', name);
     } catch {
@@ -100,9 +106,15 @@ export class KeptProfile implements JitProfile {
     }
   }
 
+  mayBeHot(va: bigint): boolean {
+    const halfWord = halfWordOf(va);
+    const pages = this.#pages.get(vpnOf(va));
+    return pages?.some(({ hot }) => ((hot[halfWord >> 3]! >> (halfWord & 7)) & 1) === 1) ?? false;
+  }
+
   pageAt(va: bigint, contents: Int32Array): PageProfile | undefined {
     const vpn = vpnOf(va);
-    return this.#pages.has(vpn) ? this.#known(vpn, hashOf(contents)) : undefined;
+    return this.#pages.has(vpn) ? this.#known(vpn, hashOfPage(contents)) : undefined;
   }
 
   get #pages(): Map<number, KnownPage[]> {
@@ -117,21 +129,19 @@ export class KeptProfile implements JitProfile {
     return this.#read;
   }
 
-  compiled(va: bigint, pages: readonly CodePage[]): void {
-    const vpn = vpnOf(va);
-    for (const page of pages) {
-      const found = this.#find(page);
-      if (!found) continue;
-      addReached(found.reached, page);
-      if (found.vpn !== vpn) continue;
-      const offset = Number(va & 0xfffn);
-      found.hot[offset >> 4]! |= 1 << ((offset >> 1) & 7);
+  compiled(page: CodePage, entries: readonly bigint[]): void {
+    const found = this.#find(page);
+    if (!found) return;
+    addReached(found.reached, page);
+    for (const va of entries) {
+      const halfWord = halfWordOf(va);
+      found.hot[halfWord >> 3]! |= 1 << (halfWord & 7);
     }
   }
 
   /** The page of this run with these contents. */
   #find(page: CodePage): FoundPage | undefined {
-    const key = { vpn: vpnOf(page.va), hash: hashOf(page.contents) };
+    const key = { vpn: vpnOf(page.va), hash: hashOfPage(page.contents) };
     const name = keyOf(key);
     let found = this.#found.get(name);
     if (!found && this.#found.size < FOUND_MAX) {
@@ -151,7 +161,7 @@ export class KeptProfile implements JitProfile {
     const path = news < NEWS ? undefined : this.#path;
     if (path === undefined) return;
     const found = [...this.#found.values()].map(({ page, vpn, hash, hot, reached }): KnownPage => {
-      if (hashOf(page.contents) === hash) addReached(reached, page); // it is still there
+      if (hashOfPage(page.contents) === hash) addReached(reached, page); // it is still there
       const known = this.#known(vpn, hash);
       if (!known) return { vpn, hash, age: 0, hot, reached };
       return { vpn, hash, age: 0, hot: union(hot, known.hot), reached: union(reached, known.reached) };

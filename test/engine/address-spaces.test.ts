@@ -96,7 +96,11 @@ function image(processes: number): Uint8Array {
 
 /** That all code was hot, so entry points wait for a batch before their code has been read. */
 const BITS = new Uint8Array(256).fill(0xff);
-const PROFILE: JitProfile = { pageAt: () => ({ hot: BITS, reached: BITS }), compiled: () => {} };
+const PROFILE: JitProfile = {
+  mayBeHot: () => true,
+  pageAt: () => ({ hot: BITS, reached: BITS }),
+  compiled: () => {},
+};
 
 test.each([
   { processes: 2 },

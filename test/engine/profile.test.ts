@@ -40,7 +40,11 @@ function page(reached: number): PageProfile {
 }
 
 const NONE = () => undefined;
-const always = (known: PageProfile): JitProfile => ({ pageAt: () => known, compiled: NONE });
+const always = (known: PageProfile): JitProfile => ({
+  mayBeHot: () => true,
+  pageAt: () => known,
+  compiled: NONE,
+});
 /** Rounds behind which hinted code runs compiled, and other code does not. */
 const EARLY = arrivalsPerTick * (ticksToFillHinted + 2);
 
@@ -48,7 +52,8 @@ test('code that was hot is compiled behind a few ticks', () => {
   for (const [profile, isEarly] of [
     [undefined, false],
     [always(page(0)), true],
-    [{ pageAt: NONE, compiled: NONE }, false],
+    [{ mayBeHot: () => true, pageAt: NONE, compiled: NONE }, false],
+    [{ ...always(page(0)), mayBeHot: () => false }, false],
   ] as const) {
     const { flat, jit } = machine(profile);
     flat.run(EARLY * HOT_INSNS);
@@ -60,6 +65,7 @@ test('code that was hot is compiled behind a few ticks', () => {
 test('a profile is asked with the contents of the page', () => {
   const asked: [bigint, number][] = [];
   const { flat } = machine({
+    mayBeHot: () => true,
     pageAt: (va, contents) => {
       asked.push([va, contents[0]!]);
       return undefined;
@@ -94,12 +100,12 @@ test('code that is patched again and again must become hot by itself', () => {
 });
 
 test('a run is added to its profile: the page, the entry and the code that was reached', () => {
-  const added: [bigint, readonly CodePage[]][] = [];
-  const { flat } = machine({ pageAt: () => page(0), compiled: (va, pages) => added.push([va, pages]) });
+  const added: [CodePage, readonly bigint[]][] = [];
+  const { flat } = machine({ ...always(page(0)), compiled: (...page) => added.push(page) });
   flat.run(EARLY * HOT_INSNS);
   expect(added).toHaveLength(1);
-  const [[va, [code]]] = added as [[bigint, [CodePage]]];
-  expect([va, code.va, code.contents[0]]).toEqual([BigInt(CODE), BigInt(CODE), LOOP[0]! | 0]);
+  const [[code, entries]] = added as [[CodePage, readonly bigint[]]];
+  expect([entries, code.va, code.contents[0]]).toEqual([[BigInt(CODE)], BigInt(CODE), LOOP[0]! | 0]);
   const reached = LOOP.flatMap((_, i) => (code.wasReached(4 * i) ? [i] : []));
   expect(reached).toEqual([0, 1, LOOP.length - 1]);
 });

@@ -17,9 +17,9 @@ import { KeptProfile } from '../../host/jit-profile.ts';
 
 const KERNEL = new Uint8Array(100);
 const CONTENTS = new Int32Array(1024);
-/** FNV-1a of such a page. */
-const HASH = CONTENTS.reduce(hash => Math.imul(hash, 0x0100_0193), CONTENTS.length) >>> 0;
-const HEAD = 'kcovbox profile 1\n';
+/** FNV-1a of one in five words of such a page. */
+const HASH = CONTENTS.reduce((h, _, i) => (i % 5 === 0 ? Math.imul(h, 0x0100_0193) : h), 1024) >>> 0;
+const HEAD = 'kcovbox profile 2\n';
 
 let cache: string;
 let path: string;
@@ -51,6 +51,13 @@ test('a profile is found by the kernel, the address and the contents', () => {
   expect(page()?.hot).toHaveLength(256);
   expect(page()?.reached[255]).toBe(255);
   expect(new KeptProfile(KERNEL).pageAt(0x2000n, CONTENTS)).toBeUndefined();
+  const known = new KeptProfile(KERNEL);
+  expect([0xffen, 0x1000n, 0x1ffen, 0x2000n].map(va => known.mayBeHot(va))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
   expect(new KeptProfile(KERNEL).pageAt(0x1000n, new Int32Array(1024).fill(1))).toBeUndefined();
   expect(new KeptProfile(new Uint8Array(99)).pageAt(0x1000n, CONTENTS)).toBeUndefined();
 });
@@ -61,7 +68,7 @@ const STRANGE: Readonly<Record<string, () => void>> = {
   'a part of a record': () =>
     writeFileSync(path, Buffer.concat([Buffer.from(HEAD), record(1, 255).subarray(1)])),
   'another head': () =>
-    writeFileSync(path, Buffer.concat([Buffer.from(HEAD.replace('1', '2')), record(1, 255)])),
+    writeFileSync(path, Buffer.concat([Buffer.from(HEAD.replace('2', '1')), record(1, 255)])),
   'a folder': () => mkdirSync(path),
   'a link to itself': () => symlinkSync(path, path),
   'a pipe that nobody writes to': () => void execFileSync('mkfifo', [path]),

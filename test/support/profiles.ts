@@ -31,6 +31,7 @@ export function drawProfile(seed: number): JitProfile {
   const draw = (): PageProfile | undefined =>
     isMissing > 0 && random.oneIn(isMissing) ? undefined : { hot: bits(random), reached: bits(random) };
   return {
+    mayBeHot: () => kind !== 'by question' || !random.oneIn(9),
     pageAt(va, contents) {
       if (kind === 'full') return FULL;
       if (kind === 'by question') return draw();

@@ -5,6 +5,7 @@
 import type { Ram } from '../../../bus/ram.ts';
 import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import type { EntryPoint } from '../cache/entry-points.ts';
+import type { MappedPage } from '../guest-code.ts';
 import { type Heat, type HeatThresholds, MOST_HINTS } from './heat.ts';
 
 /** Of one page of code: a bit for each half-word. */
@@ -26,10 +27,12 @@ export interface CodePage {
 
 /** The profile of earlier runs; this one is added to it. */
 export interface JitProfile {
+  /** False if no page at this virtual address had a hot entry point there, with any contents. */
+  mayBeHot(va: bigint): boolean;
   /** The facts about a page with these contents at this virtual address, if there are any. */
   pageAt(va: bigint, contents: Int32Array): PageProfile | undefined;
-  /** An entry point was compiled. */
-  compiled(va: bigint, pages: readonly CodePage[]): void;
+  /** Regions were compiled from this page; those entry points are in it. */
+  compiled(page: CodePage, entries: readonly bigint[]): void;
 }
 
 const HALF_WORDS = 2048;
@@ -58,7 +61,8 @@ export class ProfiledCode {
     const { ticks, hints } = heat;
     const { ticksToMeasure, ticksToFillBatch, ticksToFillHinted } = thresholds;
     const asks = ticks < ticksToMeasure && (ticks & (ticks - 1)) === 0 && hints < MOST_HINTS;
-    if (!asks || !hasBit(this.#pageOf(va, place)?.hot, place % HALF_WORDS)) return false;
+    if (!asks || !this.#profile?.mayBeHot(va)) return false;
+    if (!hasBit(this.#pageOf(va, place)?.hot, place % HALF_WORDS)) return false;
     heat.hints++;
     heat.due = ticks + ticksToFillHinted - ticksToFillBatch;
     return true;
@@ -76,16 +80,22 @@ export class ProfiledCode {
     };
   }
 
+  /** A batch was compiled. */
   compiled(entries: Iterable<EntryPoint>, decoded: DecodedPages): void {
     if (!this.#profile) return;
-    for (const { va, pages } of entries)
-      this.#profile.compiled(
-        va,
-        pages.map(({ va, ppn }) => {
-          const page = ppn - this.#ram.base / 4096;
-          return { va, contents: contentsOf(this.#ram, page), wasReached: at => decoded.isDecoded(page, at) };
-        }),
-      );
+    const pages = new Map<string, MappedPage & { readonly entries: bigint[] }>();
+    for (const entry of entries)
+      for (const { va, ppn } of entry.pages) {
+        const key = `${va} ${ppn}`;
+        const page = pages.get(key) ?? { va, ppn, entries: [] };
+        pages.set(key, page);
+        if (entry.va >> 12n === va >> 12n) page.entries.push(entry.va);
+      }
+    for (const { va, ppn, entries } of pages.values()) {
+      const page = ppn - this.#ram.base / 4096;
+      const contents = contentsOf(this.#ram, page);
+      this.#profile.compiled({ va, contents, wasReached: at => decoded.isDecoded(page, at) }, entries);
+    }
   }
 
   #pageOf(va: bigint, place: number): PageProfile | undefined {
