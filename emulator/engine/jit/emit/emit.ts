@@ -16,7 +16,7 @@ import { isReturn } from '../../interp/handlers.ts';
 import { SEMANTICS } from '../../semantics/index.ts';
 import type { InlineCall } from '../inline-call.ts';
 import { type AccessBlock, assignCaches, findGroups, loadedInLoops } from '../region/groups.ts';
-import { type Block, type Edge, LINK, type Region, successors, type Terminator } from '../region/region.ts';
+import { type Block, type Edge, LINK, type Region, type Terminator } from '../region/region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../region/registers.ts';
 import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
 import { emitEntry, type JumpCache, type Placement, type RegionFunction } from './entry.ts';
@@ -121,7 +121,7 @@ class RegionEmitter {
       epilogue: (dirty: Mask) => this.#epilogues.back(dirty),
     };
     this.#ops = new JitOps(body, port, this.#plan.used, { entry, isWarm, memory }, exits, this.#runs);
-    this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram, this.#runs);
+    this.#inline = new InlineCalls(this.#ops, region, this.#shape, placement, ram, this.#runs);
     this.#emit(placement);
   }
 
@@ -552,14 +552,13 @@ function accessesOf(shape: Structure, isFlat: boolean): AccessBlock[] {
  * By block: the maximum number of instructions until the next check of the countdown, including
  * this block.
  */
-function longestWays(shape: Structure): Int32Array {
-  const cost = new Int32Array(shape.order.length);
-  for (let i = shape.order.length - 1; i >= 0; i--) {
-    const block = shape.order[i]!;
+function longestWays({ order, next, isLoop }: Structure): Int32Array {
+  const cost = new Int32Array(order.length);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const block = order[i]!;
     let rest = 0;
     if (!isCall(block))
-      for (const to of successors(block))
-        if (to.order > i && !shape.isLoop[to.order]) rest = Math.max(rest, cost[to.order]!);
+      for (const to of next[i]!) if (to > i && !isLoop[to]) rest = Math.max(rest, cost[to]!);
     cost[i] = block.insns.length + rest + (block.end.kind === 'inline' ? block.end.call.cost : 0);
   }
   return cost;

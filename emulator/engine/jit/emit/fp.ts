@@ -10,7 +10,7 @@ import { FRM } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { type CodeWriter, F32, F64, I64, type Local, type LocalScope } from '../../../wasm/module.ts';
 import { type Format, RESULT_LIMIT, type ResultCheck } from '../../semantics/ops.ts';
-import { type Block, successors } from '../region/region.ts';
+import type { Block } from '../region/region.ts';
 import { isCall } from '../region/registers.ts';
 import type { Structure } from '../region/structure.ts';
 import { BOX, type FpHelpers, isDirty, isOff, RM_SHIFT, readLimit } from './fp-helpers.ts';
@@ -33,7 +33,7 @@ export const isFloatStore = ({ op }: Insn): boolean => rowOf(op).isFloat && rowO
 const isFp = (block: Block): boolean =>
   block.insns.some(({ insn }) => rowOf(insn.op).isFloat && !isFloatStore(insn));
 
-export function planFp({ order }: Structure): FpPlan {
+export function planFp({ order, next }: Structure): FpPlan {
   const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));
   const wanted = has.slice();
   if (!has.includes(1)) return { wanted, checked: has };
@@ -42,13 +42,13 @@ export function planFp({ order }: Structure): FpPlan {
     changed = false;
     for (const [i, block] of order.entries()) {
       const isSafe = !isCall(block) && block.end.kind !== 'inline' && (has[i] || checked[i]);
-      for (const to of successors(block)) {
-        if (!isCall(block) && wanted[to.order] && !wanted[i]) {
+      for (const to of next[i]!) {
+        if (!isCall(block) && wanted[to] && !wanted[i]) {
           wanted[i] = 1;
           changed = true;
         }
-        if (!isSafe && checked[to.order]) {
-          checked[to.order] = 0;
+        if (!isSafe && checked[to]) {
+          checked[to] = 0;
           changed = true;
         }
       }

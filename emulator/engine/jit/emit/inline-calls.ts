@@ -5,7 +5,8 @@ import { execEntryOf } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { I32, type Local } from '../../../wasm/module.ts';
 import type { InlineCall, InlineEmitter, InlineFamily, InlineSite } from '../inline-call.ts';
-import { type Block, insnsOf, type Region, successors } from '../region/region.ts';
+import { type Block, insnsOf, type Region } from '../region/region.ts';
+import type { Structure } from '../region/structure.ts';
 import type { Placement } from './entry.ts';
 import type { RamPlace } from './memory.ts';
 import type { JitOps } from './ops.ts';
@@ -28,7 +29,7 @@ export class InlineCalls {
   constructor(
     ops: JitOps,
     region: Region,
-    order: readonly Block[],
+    shape: Structure,
     placement: Placement,
     ram: RamPlace,
     runs: RunCounts,
@@ -36,7 +37,7 @@ export class InlineCalls {
     const { dataView } = placement;
     this.#ops = ops;
     this.#fetchView = placement.fetchView;
-    const calls = order.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
+    const calls = shape.order.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
     this.#calls = new Set(calls.filter(({ family }) => family.accepts(insnsOf(region))));
     if (this.#calls.size === 0) return;
     const { c, x, ic } = ops;
@@ -50,7 +51,7 @@ export class InlineCalls {
       if (this.#parts.has(family)) continue;
       const host = ops.hostOf(family);
       const emitter = family.begin({ c, x, ic, isVerified, host, helperOf, ...modes, dataView, ram, ran });
-      this.#parts.set(family, { emitter, clean: cleanBlocks(order, family) });
+      this.#parts.set(family, { emitter, clean: cleanBlocks(shape, family) });
     }
   }
 
@@ -119,7 +120,7 @@ function pagesOf(calls: Iterable<InlineCall>): Map<bigint, number> {
  * By block position: 1 if, on every path from the entry or the last call of the family, the inlined
  * call at the block's end is reached without a store, a call or a call of another family.
  */
-export function cleanBlocks(order: readonly Block[], family: InlineFamily): Uint8Array {
+export function cleanBlocks({ order, next }: Structure, family: InlineFamily): Uint8Array {
   const mayStore = order.map(({ insns }) => insns.some(({ insn }) => isStore(insn)));
   /** State at the start of a block: clean until a path proves otherwise. */
   const start = new Uint8Array(order.length).fill(1);
@@ -130,9 +131,9 @@ export function cleanBlocks(order: readonly Block[], family: InlineFamily): Uint
       const isOwn = end.kind === 'inline' && end.call.family === family;
       const isOther = !isOwn && (end.kind === 'inline' || end.kind === 'call' || end.kind === 'callIndirect');
       if (isOwn || (isClean(i) && !isOther)) continue;
-      for (const to of successors(order[i]!)) {
-        if (start[to.order] === 0) continue;
-        start[to.order] = 0;
+      for (const to of next[i]!) {
+        if (start[to] === 0) continue;
+        start[to] = 0;
         changed = true;
       }
     }

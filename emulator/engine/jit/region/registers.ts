@@ -11,7 +11,7 @@
 
 import { OPERANDS } from '../../../isa/fields.ts';
 import { type Insn, ROWS } from '../../../isa/index.ts';
-import { type Block, successors } from './region.ts';
+import type { Block } from './region.ts';
 import type { Structure } from './structure.ts';
 
 /** Bits of x and f registers. */
@@ -93,14 +93,14 @@ function factsOf(block: Block): Facts {
 }
 
 /** Forward: registers that may differ from the window at the start of each block. */
-function dirtyAtStart(order: readonly Block[], written: readonly Mask[]): Mask[] {
+function dirtyAtStart({ order, next }: Structure, written: readonly Mask[]): Mask[] {
   const dirty = order.map(() => ({ x: 0, f: 0 }));
   for (let changed = true; changed; ) {
     changed = false;
     for (const [i, block] of order.entries()) {
       if (isCall(block)) continue; // stored before the call
-      for (const to of successors(block)) {
-        const target = dirty[to.order]!;
+      for (const to of next[i]!) {
+        const target = dirty[to]!;
         const x = target.x | dirty[i]!.x | written[i]!.x;
         const f = target.f | dirty[i]!.f | written[i]!.f;
         if (x === target.x && f === target.f) continue;
@@ -118,7 +118,7 @@ function dirtyAtStart(order: readonly Block[], written: readonly Mask[]): Mask[]
  * stores all registers that may be dirty. So a register that is dirty on one path into a block
  * counts as read by it: on the other paths it must have been loaded.
  */
-function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: readonly Mask[]): Mask[] {
+function liveAtStart({ order, next }: Structure, facts: readonly Facts[], dirty: readonly Mask[]): Mask[] {
   const live = order.map(() => ({ x: 0, f: 0 }));
   for (let changed = true; changed; ) {
     changed = false;
@@ -126,9 +126,9 @@ function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: re
       const { reads, writes } = facts[i]!;
       let { x, f } = { x: 0, f: 0 };
       if (!isCall(order[i]!)) {
-        for (const to of successors(order[i]!)) {
-          x |= live[to.order]!.x;
-          f |= live[to.order]!.f;
+        for (const to of next[i]!) {
+          x |= live[to]!.x;
+          f |= live[to]!.f;
         }
       }
       x = reads.x | dirty[i]!.x | (x & ~writes.x);
@@ -150,8 +150,8 @@ function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: re
 export function planRegisters(shape: Structure, writesThrough = false): RegisterPlan {
   const facts = shape.order.map(factsOf);
   const written = facts.map(({ writes: { x, f } }) => ({ x: writesThrough ? 0 : x, f }));
-  const dirtyIn = dirtyAtStart(shape.order, written);
-  const liveIn = liveAtStart(shape.order, facts, dirtyIn);
+  const dirtyIn = dirtyAtStart(shape, written);
+  const liveIn = liveAtStart(shape, facts, dirtyIn);
   const used = { x: 0, f: 0 };
   for (const { reads, writes } of facts) {
     used.x |= reads.x | writes.x;

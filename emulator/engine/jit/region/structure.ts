@@ -11,6 +11,8 @@ import { type Block, type Edge, successors } from './region.ts';
 export interface Structure {
   /** Reachable blocks in reverse postorder; `block.order` is the position here. */
   readonly order: readonly Block[];
+  /** By position: the positions of its successors. */
+  readonly next: readonly (readonly number[])[];
   /** Immediate dominator by position; the entry dominates itself. */
   readonly idom: Int32Array;
   /** By position: target of a back edge from a block that it dominates. */
@@ -27,31 +29,32 @@ export function structure(blocks: readonly Block[]): Structure {
   order.forEach((block, i) => {
     block.order = i;
   });
-  const idom = dominators(order);
+  const next = order.map(block => successors(block).map(to => to.order));
+  const idom = dominators(next);
   const dominates = (a: number, b: number): boolean => {
     while (b > a) b = idom[b]!;
     return a === b;
   };
   const isLoop = new Uint8Array(order.length);
   const forward = new Int32Array(order.length);
-  for (const block of order)
-    for (const to of successors(block)) {
-      if (to.order > block.order) forward[to.order]!++;
-      else if (dominates(to.order, block.order)) isLoop[to.order] = 1;
+  for (const [from, targets] of next.entries())
+    for (const to of targets) {
+      if (to > from) forward[to]!++;
+      else if (dominates(to, from)) isLoop[to] = 1;
     }
   const isIrreducible = (from: Block, to: Block): boolean =>
     to.order <= from.order && !dominates(to.order, from.order);
-  return { order, idom, isLoop, isMerge: Uint8Array.from(forward, n => (n > 1 ? 1 : 0)), isIrreducible };
+  const isMerge = Uint8Array.from(forward, n => (n > 1 ? 1 : 0));
+  return { order, next, idom, isLoop, isMerge, isIrreducible };
 }
 
 /**
  * By position: 1 for blocks of a natural loop: those from which its back edge is reached without
  * passing its header.
  */
-export function loopBlocks({ order, isLoop }: Structure): Uint8Array {
-  const inLoop = new Uint8Array(order.length);
-  const predecessors: number[][] = order.map(() => []);
-  for (const block of order) for (const to of successors(block)) predecessors[to.order]!.push(block.order);
+export function loopBlocks({ next, isLoop }: Structure): Uint8Array {
+  const inLoop = new Uint8Array(next.length);
+  const predecessors = predecessorsOf(next);
   for (const [head, isHead] of isLoop.entries()) {
     if (!isHead) continue;
     const seen = new Set<number>([head]);
@@ -85,15 +88,20 @@ function reversePostorder(entry: Block): Block[] {
   return post.reverse();
 }
 
+function predecessorsOf(next: Structure['next']): number[][] {
+  const predecessors: number[][] = next.map(() => []);
+  for (const [from, targets] of next.entries()) for (const to of targets) predecessors[to]!.push(from);
+  return predecessors;
+}
+
 /** Cooper, Harvey and Kennedy's iteration over reverse postorder. */
-function dominators(order: readonly Block[]): Int32Array {
-  const predecessors: number[][] = order.map(() => []);
-  for (const block of order) for (const to of successors(block)) predecessors[to.order]!.push(block.order);
-  const idom = new Int32Array(order.length).fill(-1);
+function dominators(next: Structure['next']): Int32Array {
+  const predecessors = predecessorsOf(next);
+  const idom = new Int32Array(next.length).fill(-1);
   idom[0] = 0;
   for (let changed = true; changed; ) {
     changed = false;
-    for (let node = 1; node < order.length; node++) {
+    for (let node = 1; node < next.length; node++) {
       let best = -1;
       for (let p of predecessors[node]!) {
         if (idom[p] === -1) continue;
