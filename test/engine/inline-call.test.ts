@@ -156,6 +156,29 @@ describe('a counting probe', () => {
     expect(flat.ram.read64(COUNTER)).toBe(BigInt(2 * ROUNDS));
   });
 
+  // Compiling costs the host as much as some 10,000 instructions. `pa`: of the announced code; the
+  // code that runs is another one if the two lie apart.
+  test.each([PROBE, OTHER])('is compiled a few times if its page is stored to, announced at %i', pa => {
+    const { flat, jit } = flatWithJit({});
+    const at = pa === PROBE ? PROBE : RAM_BASE + 0x1800;
+    flat.load(probe(PROBE), pa);
+    if (at !== PROBE) flat.load([e('jalr', { rd: 0, rs1: RA })], at);
+    flat.load([
+      e('addi', { rd: 9, rs1: 0, imm: 200 }),
+      e('jal', { rd: RA, imm: at - RAM_BASE - 4 }),
+      e('addi', { rd: 9, rs1: 9, imm: -1 }),
+      e('bne', { rs1: 9, rs2: 0, imm: -8 }),
+      e('sd', { rs1: 19, rs2: 0, imm: 0 }),
+      e('jal', { rd: 0, imm: -20 }),
+    ]);
+    const call = { ...probeCall(PROBE, { pa }), address: BigInt(at), asksHost: () => true };
+    jit.setInlineCalls('probe', [call]);
+    flat.hart.mmu.pmp.open();
+    flat.setX(19, BigInt(PROBE + 0xf00));
+    flat.run(1_000_000);
+    expect(jit.stats.modules).toBeLessThan(50);
+  });
+
   test('is no more, once its code has changed', () => {
     const change: Change = { after: 10_000, change: flat => flat.load(probe(PROBE, 5), PROBE) };
     expect(observed(run(inlining(probeCall(PROBE, { onSite })), change))).toEqual(

@@ -28,7 +28,7 @@ import type { RamPlace } from './emit/memory.ts';
 import { GuestCode, sameViews } from './guest-code.ts';
 import { type InlineCall, SCRATCH_BYTES } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
-import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
+import { cool, HEAT_DEFAULT, type HeatThresholds, MOST_HINTS } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
 import { type JitProfile, ProfiledCode } from './policy/profile.ts';
 import { SampleTimes } from './policy/samples.ts';
@@ -208,12 +208,14 @@ export class Jit implements RegionHost {
 
   /** Called when the arrivals of a record have run out. Returns its new R_ENTRY. */
   hot(rec: number): number {
-    if (this.#warmUp > 0 && !this.#asksHost(this.#code.pc)) {
+    const { page, offset } = this.#engine.pages.placeOf(rec);
+    const place = page * 2048 + (offset >> 1);
+    const { pc } = this.#code;
+    if (this.#warmUp > 0 && !this.#asksHost(pc, place)) {
       this.#warmUp--;
       return this.arrivals;
     }
-    const { page, offset } = this.#engine.pages.placeOf(rec);
-    const entry = this.#tick(this.#code.pc, page * 2048 + (offset >> 1));
+    const entry = this.#tick(pc, place);
     return entry.module ? ENTRY_COMPILED : this.arrivals;
   }
 
@@ -329,8 +331,10 @@ export class Jit implements RegionHost {
     const { heat } = entry;
     const isMeasured = ++heat.ticks === this.#heat.ticksToMeasure;
     if (heat.due === Infinity) {
-      if (this.#asksHost(va)) heat.due = -this.#heat.ticksToFillBatch;
-      else if (isMeasured) this.#measure(entry);
+      if (heat.hints < MOST_HINTS && this.#asksHost(va, place)) {
+        heat.hints++;
+        heat.due = -this.#heat.ticksToFillBatch;
+      } else if (isMeasured) this.#measure(entry);
       else if (this.#profiled.hint(va, place, heat, this.#heat)) this.#expect(entry);
     }
     if (heat.ticks >= heat.due && !entry.isWaiting) {
@@ -346,8 +350,9 @@ export class Jit implements RegionHost {
    * The function at this address can be inlined, and asks the host if it is not. So it is due at
    * its first tick, which took the interpreter about as long as compiling it does.
    */
-  #asksHost(va: bigint): boolean {
-    return this.#inline.at(va, this.#code)?.asksHost?.() ?? false;
+  #asksHost(va: bigint, place: number): boolean {
+    const call = this.#inline.at(va, this.#code);
+    return call?.pa === this.#ram.base + 2 * place && call.asksHost?.() === true;
   }
 
   /**

@@ -128,7 +128,7 @@ export interface Heat {
   size: number;
   /** Units of virtual time sampled in its warm region. */
   units: number;
-  /** Times that a profile has said that it is hot. */
+  /** Times that it became due early: a profile says that it is hot, or it asks the host. */
   hints: number;
   /** `DecodedPages.recycled` when it was measured: since then, records tell what was reached. */
   recycled: number;
