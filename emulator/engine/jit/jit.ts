@@ -28,7 +28,7 @@ import type { RamPlace } from './emit/memory.ts';
 import { GuestCode, sameViews } from './guest-code.ts';
 import { type InlineCall, SCRATCH_BYTES } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
-import { cool, HEAT_DEFAULT, type HeatThresholds, MOST_HINTS } from './policy/heat.ts';
+import { cool, HEAT_DEFAULT, type HeatThresholds, MOST_EARLY } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
 import { type JitProfile, ProfiledCode } from './policy/profile.ts';
 import { SampleTimes } from './policy/samples.ts';
@@ -102,6 +102,8 @@ export class Jit implements RegionHost {
   #completeAt = 0;
   readonly #samples: SampleTimes | undefined;
   #warmUp: number;
+  /** How often functions became due because they ask the host. */
+  #early = 0;
 
   constructor(ram: Ram, options: JitOptions) {
     this.#ram = ram;
@@ -331,8 +333,8 @@ export class Jit implements RegionHost {
     const { heat } = entry;
     const isMeasured = ++heat.ticks === this.#heat.ticksToMeasure;
     if (heat.due === Infinity) {
-      if (heat.hints < MOST_HINTS && this.#asksHost(va, place)) {
-        heat.hints++;
+      if (this.#asksHost(va, place)) {
+        this.#early++;
         heat.due = -this.#heat.ticksToFillBatch;
       } else if (isMeasured) this.#measure(entry);
       else if (this.#profiled.hint(va, place, heat, this.#heat)) this.#expect(entry);
@@ -348,9 +350,11 @@ export class Jit implements RegionHost {
 
   /**
    * The function at this address can be inlined, and asks the host if it is not. So it is due at
-   * its first tick, which took the interpreter about as long as compiling it does.
+   * its first tick, which took the interpreter about as long as compiling it does. Code that is
+   * dropped again and again is not, once that happened often for the time that the guest has run.
    */
   #asksHost(va: bigint, place: number): boolean {
+    if (this.#early >= MOST_EARLY + this.#engine.now / this.#heat.forgiveUnits) return false;
     const call = this.#inline.at(va, this.#code);
     return call?.pa === this.#ram.base + 2 * place && call.asksHost?.() === true;
   }

@@ -2,6 +2,7 @@
 // and as tails, until a round has used its calls. The JIT compiles them into many modules, so calls
 // between modules are made, cut and made again.
 
+import { JumpCacheMemory } from '../../../emulator/engine/jit/cache/jump-cache.ts';
 import { MAP } from '../../../emulator/machine/memory-map.ts';
 import { RAM_BASE } from '../flat.ts';
 import { Random } from '../random.ts';
@@ -21,8 +22,8 @@ import { drawUnits, type Graph, TABLE_SIZE, type Unit, writeUnit } from './units
 
 export interface GraphFunction {
   /**
-   * Behind the one before; at the start of a page or shortly before its end; or 8 KiB from others,
-   * where their entry points meet in the jump cache.
+   * Behind the one before; at the start of a page or shortly before its end; or as far from others
+   * as a way of the jump cache covers, where their entry points meet.
    */
   readonly place: 'next' | 'page' | 'end' | 'same';
   readonly units: readonly Unit[];
@@ -45,6 +46,8 @@ export interface CallGraph {
 
 const MAPPINGS = ['sv39', 'sv39', 'bare', 'identity', 'user'] as const;
 const CODE_MAX = INIT - RAM_BASE;
+/** Bytes of code: two ways, and 16 bytes for each half-word. */
+const WAY_COVERS = JumpCacheMemory.bytes / 16;
 /** Functions of one program that can meet in the jump cache. */
 const SAME_MAX = 8;
 
@@ -133,7 +136,7 @@ export function assembleGraph(graph: CallGraph): Code {
 function writeFunction(a: Assembly, fn: GraphFunction, i: number, shared: Graph, body: () => void): void {
   const random = new Random(fn.seed);
   const next = (a.pc - a.base + 0x1000) & ~0xfff;
-  if (fn.place === 'same') a.skipTo(0x2000 * (1 + i) + 0x100);
+  if (fn.place === 'same') a.skipTo(WAY_COVERS * (1 + i) + 0x100);
   if (fn.place === 'page') a.skipTo(next);
   if (fn.place === 'end') a.skipTo(next - 2 * (1 + random.below(20)));
   const go = new Place();

@@ -118,6 +118,12 @@ export const HEAT_EAGER_WARM: HeatThresholds = { ...HEAT_EAGER, unitsToPromote: 
 /** After so many hints, code that is patched again and again has to become hot by itself. */
 export const MOST_HINTS = 5;
 
+/**
+ * Functions that are due at once because they ask the host: so many, and one more for each time in
+ * which an invalidation is forgiven. The hooks of a kernel are ten, in a few views.
+ */
+export const MOST_EARLY = 100;
+
 /** The counters of one entry point. */
 export interface Heat {
   /** Its hotness counter: ticks since it was first reached or last invalidated. */
@@ -128,7 +134,7 @@ export interface Heat {
   size: number;
   /** Units of virtual time sampled in its warm region. */
   units: number;
-  /** Times that it became due early: a profile says that it is hot, or it asks the host. */
+  /** Times that a profile has said that it is hot. */
   hints: number;
   /** `DecodedPages.recycled` when it was measured: since then, records tell what was reached. */
   recycled: number;
