@@ -5,7 +5,14 @@
 // code, the kind of hooks, the hash of the image, and the former. It is read whole; a file of
 // anything else is none.
 import { join } from 'node:path';
-import { type Elf, type Hooks, Program, readAnalysis, writeAnalysis } from '../coverage/index.ts';
+import {
+  type Elf,
+  type Hooks,
+  Program,
+  readAnalysis,
+  type WholeProgram,
+  writeAnalysis,
+} from '../coverage/index.ts';
 import { cacheDir, keepNewest, markUsed, sha256, sha256OfParts, writeWhole } from '../toolchain/index.ts';
 import { readIfThere } from './input.ts';
 
@@ -61,3 +68,9 @@ export function programOf(elf: Elf, hooks: Hooks, version = ANALYSIS): Program {
     return program; // analysed again next time
   }
 }
+
+/** The same for `Coverage.of` and `exportTrace`, which know the kind of hooks. */
+export const wholeProgramOf =
+  (elf: Elf): WholeProgram =>
+  hooks =>
+    programOf(elf, hooks);

@@ -9,10 +9,9 @@ import {
   KIND_PC,
   proofOf,
   type Trace,
-  type WholeProgram,
 } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
-import { programOf } from '../../host/analysed.ts';
+import { wholeProgramOf } from '../../host/analysed.ts';
 import { sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -39,11 +38,6 @@ export function warnIfUnproven(trace: Trace, target: string, format: CoverFormat
     tell(`kcovbox: ${name} lists only lines that ran: the trace does not show which others did not\n`);
 }
 
-const wholeOf =
-  (elf: Elf): WholeProgram =>
-  hooks =>
-    programOf(elf, hooks);
-
 /** Writes `trace` of a kernel. */
 export async function writeCoverage(
   target: string,
@@ -56,7 +50,7 @@ export async function writeCoverage(
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   warnIfUnproven(trace, target, format);
-  const whole = wholeOf(elf);
+  const whole = wholeProgramOf(elf);
   const chunks =
     format === 'source'
       ? [new TextEncoder().encode(annotatedText(Coverage.of(trace, elf, {}, whole), readSource))]
@@ -83,7 +77,7 @@ export async function writeExact(
   elf: Elf,
   title: string,
 ): Promise<void> {
-  const coverage = Coverage.exact(elf, exact, title, {}, wholeOf(elf));
+  const coverage = Coverage.exact(elf, exact, title, {}, wholeProgramOf(elf));
   const read = openSources({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =

@@ -35,6 +35,7 @@ import {
   treeReport,
 } from '../../coverage/index.ts';
 import { visible } from '../../emulator/base/words.ts';
+import { programOf, wholeProgramOf } from '../../host/analysed.ts';
 import { type SourceOptions, syscallName } from '../../host/sources.ts';
 import { tell } from '../../toolchain/index.ts';
 import { Disassembler } from '../disasm/instructions.ts';
@@ -78,7 +79,8 @@ function together(paths: readonly string[]): Trace {
 }
 
 function countedOf(paths: readonly string[], options: Common, trace = together(paths)): Coverage {
-  const coverage = Coverage.of(trace, imageOf([trace], options), { keep: selection(options) });
+  const elf = imageOf([trace], options);
+  const coverage = Coverage.of(trace, elf, { keep: selection(options) }, wholeProgramOf(elf));
   checkSelected(coverage.program.count, options);
   return coverage;
 }
@@ -369,10 +371,8 @@ export function addDiff(cov: Command): void {
         { trace: b, path: pathB },
       ]);
       const [nameA, nameB] = distinctNames(pathA, pathB);
-      const program = new Program(imageOf([a, b], options), {
-        hooks: hooksOfBoth(a, b),
-        keep: selection(options),
-      });
+      const [elf, hooks, keep] = [imageOf([a, b], options), hooksOfBoth(a, b), selection(options)];
+      const program = keep ? new Program(elf, { hooks, keep }) : programOf(elf, hooks);
       checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
       if (options.json) printJson(diff);

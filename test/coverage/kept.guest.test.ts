@@ -3,7 +3,7 @@
  * traces and every format, and of the command, whatever is in the cache. KCOVBOX_SEED.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -160,6 +160,26 @@ describe.skipIf(reason)('the cache of analyses', () => {
       rmSync(folder);
       expect(report(format, how) === wanted, `${format}, empty`).toBe(true);
       expect(report(format, how) === wanted, `${format}, filled`).toBe(true);
+    }
+  });
+
+  it('serves reports of traces, and differences', { timeout: 300_000 }, () => {
+    const trace = join(dir, 'a.kcov');
+    expect(kcovbox(words(trace, 'kcov'), { cwd: dir }).status).toBe(0);
+    const commands = [
+      ['report'],
+      ['report', '-F', 'kernel/fs/*'],
+      ['diff', trace],
+      ['export', '--format', 'lcov'],
+    ];
+    for (const how of commands) {
+      rmSync(folder, { recursive: true, force: true });
+      const [first, again] = [0, 1].map(() => kcovbox(['cov', ...how, trace, '-o', '-'], { cwd: dir }));
+      expect(first!.status, how.join(' ')).toBe(0);
+      expect(first!.stdout).not.toBe('');
+      expect(again!.stdout === first!.stdout, how.join(' ')).toBe(true);
+      // A selection needs an analysis of its own.
+      expect(existsSync(folder)).toBe(!how.includes('-F'));
     }
   });
 
