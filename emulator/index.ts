@@ -11,7 +11,7 @@ export type {
 export { type KcovOrigin, ORIGIN_WORDS } from '../devices/kcov-origin.ts';
 export type { KcovRepeats, KcovRun, RunsFollowed } from '../devices/kcov-ring.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
-export { hex, popcount } from './base/bits.ts';
+export { hasBit, hex, popcount } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
 export { counted } from './base/words.ts';
 export type { DeviceDefinition, Violation } from './bus/define.ts';

@@ -7,7 +7,7 @@
 // it was an entry point, then one that is set if it was reached. Whatever a file holds, it says
 // only what to compile early.
 import { dirname, join } from 'node:path';
-import { type CodePage, type JitProfile, type PageProfile, popcount } from '../emulator/index.ts';
+import { type CodePage, hasBit, type JitProfile, type PageProfile, popcount } from '../emulator/index.ts';
 import { cacheDir, keepNewest, markUsed, writeWhole } from '../toolchain/index.ts';
 import { readIfThere } from './input.ts';
 
@@ -107,9 +107,7 @@ export class KeptProfile implements JitProfile {
   }
 
   mayBeHot(va: bigint): boolean {
-    const halfWord = halfWordOf(va);
-    const pages = this.#pages.get(vpnOf(va));
-    return pages?.some(({ hot }) => ((hot[halfWord >> 3]! >> (halfWord & 7)) & 1) === 1) ?? false;
+    return this.#pages.get(vpnOf(va))?.some(({ hot }) => hasBit(hot, halfWordOf(va))) ?? false;
   }
 
   pageAt(va: bigint, contents: Int32Array): PageProfile | undefined {

@@ -77,7 +77,7 @@ export async function writeExact(
   elf: Elf,
   title: string,
 ): Promise<void> {
-  const coverage = Coverage.exact(elf, exact, title, {}, wholeProgramOf(elf));
+  const coverage = Coverage.exact(elf, exact, title, wholeProgramOf(elf));
   const read = openSources({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =

@@ -233,16 +233,10 @@ export class Coverage {
   }
 
   /** Coverage of `image` by retired instructions, of a run named `test`. `whole`: as for `of`. */
-  static exact(
-    elf: Elf,
-    exact: ExactCounts,
-    test: string,
-    options: ProgramOptions = {},
-    whole?: WholeProgram,
-  ): Coverage {
+  static exact(elf: Elf, exact: ExactCounts, test: string, whole?: WholeProgram): Coverage {
     const builder = new TraceBuilder({ image: elf.imageId, notes: { counted: 'retired instructions' } });
     builder.source({ test });
-    const program = whole ? whole('none') : new Program(elf, { ...options, hooks: 'none' });
+    const program = whole ? whole('none') : new Program(elf, { hooks: 'none' });
     return new Coverage(builder.finish(), program, exact);
   }
 

@@ -10,3 +10,7 @@ export function popcount(value: number): number {
 /** `0x` and lower-case digits; negative numbers keep their sign in front. */
 export const hex = (value: number | bigint): string =>
   value < 0 ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
+
+/** Bit `i` of a bitmap; false if there is none. */
+export const hasBit = (bits: Uint8Array | undefined, i: number): boolean =>
+  bits !== undefined && ((bits[i >> 3]! >> (i & 7)) & 1) === 1;

@@ -20,8 +20,8 @@ const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? dose(20));
 const [PIECES, UNITS] = [40, 3000] as const;
 
 const VA = 0x4000_0000;
-/** Bytes of code that a way covers, and how many addresses meet. */
-const [APART, MEET] = [JumpCacheMemory.bytes / 16, 4] as const;
+/** How far apart addresses are that meet, and how many do. */
+const [APART, MEET] = [JumpCacheMemory.covers, 4] as const;
 /** Of each page, two functions. */
 const SECOND = 0x400;
 const FRAMES = RAM_BASE + 0x10_0000;

@@ -11,8 +11,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** The last instruction of a page. */
 const FIRST = RAM_BASE + 0xffc;
-/** Bytes of code that a way covers: there are two ways, and 16 bytes for each half-word. */
-const APART = JumpCacheMemory.bytes / 16;
+const APART = JumpCacheMemory.covers;
 const ROUND = 4;
 
 /** `others`: entry points that meet the first one. They go round. */

@@ -46,8 +46,6 @@ export interface CallGraph {
 
 const MAPPINGS = ['sv39', 'sv39', 'bare', 'identity', 'user'] as const;
 const CODE_MAX = INIT - RAM_BASE;
-/** Bytes of code: two ways, and 16 bytes for each half-word. */
-const WAY_COVERS = JumpCacheMemory.bytes / 16;
 /** Functions of one program that can meet in the jump cache. */
 const SAME_MAX = 8;
 
@@ -136,7 +134,7 @@ export function assembleGraph(graph: CallGraph): Code {
 function writeFunction(a: Assembly, fn: GraphFunction, i: number, shared: Graph, body: () => void): void {
   const random = new Random(fn.seed);
   const next = (a.pc - a.base + 0x1000) & ~0xfff;
-  if (fn.place === 'same') a.skipTo(WAY_COVERS * (1 + i) + 0x100);
+  if (fn.place === 'same') a.skipTo(JumpCacheMemory.covers * (1 + i) + 0x100);
   if (fn.place === 'page') a.skipTo(next);
   if (fn.place === 'end') a.skipTo(next - 2 * (1 + random.below(20)));
   const go = new Place();

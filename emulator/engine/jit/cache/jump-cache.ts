@@ -14,6 +14,8 @@ const NOWHERE = (1n << 64n) - 1n;
 
 export class JumpCacheMemory implements JumpCache {
   static readonly bytes = 2 * ENTRIES * ENTRY_BYTES;
+  /** Bytes of code until two entry points meet. */
+  static readonly covers = 2 * ENTRIES;
   readonly jumpCache: number;
   readonly jumpCacheMask = ENTRIES - 1;
   readonly #view: DataView;

@@ -2,6 +2,7 @@
 // of its paths; it never changes what the code does. So one that is wrong or damaged costs time and
 // nothing else.
 
+import { hasBit } from '../../../base/bits.ts';
 import type { Ram } from '../../../bus/ram.ts';
 import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import type { EntryPoint } from '../cache/entry-points.ts';
@@ -36,8 +37,6 @@ export interface JitProfile {
 }
 
 const HALF_WORDS = 2048;
-const hasBit = (bits: Uint8Array | undefined, i: number): boolean =>
-  bits !== undefined && ((bits[i >> 3]! >> (i & 7)) & 1) === 1;
 
 /** The words of a page, counted from the start of RAM. */
 const contentsOf = ({ memory, hostBase }: Ram, page: number): Int32Array =>
